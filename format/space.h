@@ -1,0 +1,69 @@
+// One address space: its mappings and what is known of its pages. vmv_space_apply() alone says what an event does to
+// it; the recorder, the viewer, the inspector and the tests all use it.
+#ifndef VMV_SPACE_H
+#define VMV_SPACE_H
+
+#include "event.h"
+
+// What is known of one page.
+struct vmv_page {
+    uint64_t content;  // number of its captured contents, VMV_CONTENT_NONE if never captured
+    uint64_t captured; // ns, when those contents were in memory
+    uint64_t written;  // ns, the end of the interval in which it was last seen written; 0 never seen
+    uint8_t state;     // enum vmv_page_state
+    uint8_t flags;     // enum vmv_page_flags, of the last frame that spoke of it
+    uint8_t certainty; // VMV_CERT_EXACT or VMV_CERT_TORN as captured; VMV_CERT_UNKNOWN without contents
+    uint8_t armed;     // 1: write-protected since the last frame, so the next write is seen
+    uint32_t writes;   // frames and faults in which it was seen written
+};
+
+struct vmv_page_table; // sparse: leaves of 512 pages, made on demand
+
+struct vmv_space {
+    uint32_t id;
+    int32_t pid;      // the process that owns (or first owned) it
+    uint32_t page_size;
+    struct vmv_mapping *maps; // sorted by start, disjoint, canonical
+    size_t map_count, map_room;
+    struct vmv_page_table *pages;
+    uint64_t brk;         // current break, 0 unknown
+    uint64_t last_frame_t;  // ns; 0: no frame yet
+    uint64_t last_frame;
+    uint64_t resident_pages, swapped_pages; // counts over the page table
+    uint64_t virtual_bytes;
+    uint64_t changes; // counts every change of the mappings, so that caches know when to renew
+    struct vmv_string_store *strings;
+};
+
+struct vmv_space *vmv_space_create(uint32_t id, int32_t pid, uint32_t page_size);
+struct vmv_space *vmv_space_copy(const struct vmv_space *from, uint32_t id, int32_t pid); // as fork does
+void vmv_space_destroy(struct vmv_space *space);                                          // accepts NULL
+
+// What `event` does to `space`. Events of other spaces and types without effect change nothing. Never fails: an event
+// that cannot be (a hostile trace) is clipped to the address range 0..2^56 and to page borders.
+void vmv_space_apply(struct vmv_space *space, const struct vmv_event *event);
+
+// The mapping that holds addr, or NULL; the first mapping that ends after addr (index map_count if none).
+const struct vmv_mapping *vmv_space_find(const struct vmv_space *space, uint64_t addr);
+size_t vmv_space_lower_bound(const struct vmv_space *space, uint64_t addr);
+
+// Joins neighbours in a sorted array in place, as a canonical space does; returns the new count. Used for what
+// /proc/PID/maps prints too, so that both sides of a comparison are canonical.
+size_t vmv_mappings_join(struct vmv_mapping *maps, size_t count);
+bool vmv_mapping_continues(const struct vmv_mapping *low, const struct vmv_mapping *high);
+
+// Pages. `addr` is any address inside the page. peek: NULL if nothing is known of it. get: makes the entry.
+const struct vmv_page *vmv_space_page_peek(const struct vmv_space *space, uint64_t addr);
+struct vmv_page *vmv_space_page_get(struct vmv_space *space, uint64_t addr);
+// Forgets pages in [start, end): as unmapped.
+void vmv_space_pages_drop(struct vmv_space *space, uint64_t start, uint64_t end);
+// Walks known pages (state != UNKNOWN or content) with start <= addr < end in rising order: returns the next known
+// page at or after *addr and sets *addr to it, or NULL.
+const struct vmv_page *vmv_space_page_next(const struct vmv_space *space, uint64_t *addr, uint64_t end);
+// Bytes the space holds in memory, for cache budgets.
+size_t vmv_space_memory(const struct vmv_space *space);
+
+// A stable copy of `text` that lives as long as the space.
+const char *vmv_space_intern(struct vmv_space *space, const char *text);
+
+#endif

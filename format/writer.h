@@ -1,0 +1,53 @@
+// Writes a trace: events in their final order, contents, stacks, registers, embedded files. One thread uses it. It
+// keeps its own world, from which STATE and SUMMARY chunks come, and never seeks: the file may be a pipe.
+#ifndef VMV_WRITER_H
+#define VMV_WRITER_H
+
+#include "meta.h"
+#include "world.h"
+
+struct vmv_writer;
+
+// Writes to `fd`, which it owns from now on and closes. Header and META are written at once. NULL and *error (static or
+// in `error`'s buffer of error_size bytes) when that fails.
+struct vmv_writer *vmv_writer_create(int fd, const struct vmv_meta *meta, char *error, size_t error_size);
+
+// Adds an event; its t must not be below the one before (it is raised if it is). Returns its seq. The world is
+// advanced by it.
+uint64_t vmv_writer_event(struct vmv_writer *writer, const struct vmv_event *event);
+// The world after the last event, for classifying what comes next. Read only.
+const struct vmv_world *vmv_writer_world(const struct vmv_writer *writer);
+
+// Stores one page (page_size bytes) and returns its content number; zero pages and pages seen before (bounded
+// dedup table) cost nothing. The number goes into a CONTENT event.
+uint64_t vmv_writer_page(struct vmv_writer *writer, const void *bytes);
+// Stores a stack: registers (arch blob) and `length` raw bytes from sp upwards. Returns its number.
+uint64_t vmv_writer_stack(struct vmv_writer *writer, const void *regs, size_t regs_length, uint64_t sp, const void *bytes, size_t length);
+// Stores a register blob: general registers, then the extended state as the kernel gives it. Returns its number.
+uint64_t vmv_writer_regs(struct vmv_writer *writer, const void *general, size_t general_length, const void *extended, size_t extended_length);
+
+// A file that is mapped: identity now, bytes (if fd >= 0) read and written in slices by vmv_writer_idle() or at the
+// end. Takes fd. Returns the object's number; the same identity again returns the same number (and closes fd).
+struct vmv_object_identity {
+    const char *path;
+    uint64_t inode, size;
+    int64_t mtime_ns;
+    uint32_t dev_major, dev_minor;
+    uint8_t build_id[32];
+    uint32_t build_id_length; // 0: none
+};
+uint32_t vmv_writer_object(struct vmv_writer *writer, const struct vmv_object_identity *identity, int fd);
+bool vmv_writer_idle(struct vmv_writer *writer); // does one slice (<= 1 MiB) of embedding; false: nothing left to do
+
+// Closes chunks that are older than 200 ms or full. `now` in ns of the trace.
+void vmv_writer_tick(struct vmv_writer *writer, uint64_t now);
+// Closes everything that is open, remaining objects, SUMMARY, INDEX and END, and the descriptor; frees the writer. False if the
+// trace is incomplete: vmv_writer_trouble() said why before.
+bool vmv_writer_finish(struct vmv_writer *writer, struct vmv_end *end);
+// NULL, or one line on what went wrong with the output (disk full, pipe closed). From then on nothing is written,
+// and all calls do nothing.
+const char *vmv_writer_trouble(const struct vmv_writer *writer);
+uint64_t vmv_writer_bytes(const struct vmv_writer *writer); // written to the file so far
+uint64_t vmv_writer_pages(const struct vmv_writer *writer); // contents stored or referred to so far
+
+#endif
