@@ -42,7 +42,7 @@ int main(int argc, char **argv) {
     truth_begin();
     for (size_t round = 0; round < rounds; round++) {
         churn(round);
-        if (round % (rounds / 5 + 1) != 0) continue;
+        if (!truth_part_done(round, rounds, 5)) continue;
         truth_checkpoint("between rounds");
         truth_value("kept", kept[round % KEPT], 8);
         fail(kept[round % KEPT]);

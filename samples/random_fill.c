@@ -52,7 +52,7 @@ int main(int argc, char **argv) {
         char *page = area + order[done % pages] * PAGE;
         fill(page);
         if (done % BATCH == 0) wait_until(start + (int64_t)((double)duration * (double)done / (double)total));
-        if (done % (total / 5 + 1) != 0) continue;
+        if (!truth_part_done(done, total, 5)) continue;
         truth_checkpoint("filling");
         truth_value("page", page, 32);
     }

@@ -21,7 +21,7 @@ static __attribute__((noinline)) uint64_t descend(size_t level) {
     frame[0] = (char)level;
     mine->after = truth_now();
     mine->value = (unsigned char)level;
-    if ((level + 1) % (depth / 5) == 0) {
+    if (truth_part_done(level, depth, 5)) {
         truth_checkpoint("deeper");
         truth_value("frame", frame, 1);
     }

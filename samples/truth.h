@@ -184,6 +184,11 @@ static inline void truth_add_maps(const char *at, int64_t before, int64_t after,
     truth_unlock();
 }
 
+// Is step I of TOTAL one of the PARTS steps at which a loop of TOTAL steps has done another part of its work?
+static inline bool truth_part_done(size_t i, size_t total, size_t parts) {
+    return (i + 1) * parts / total != i * parts / total;
+}
+
 static inline void truth_checkpoint(const char *at) {
     if (truth.passed >= truth.checkpoints) return;
     truth.passed++;

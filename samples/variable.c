@@ -19,7 +19,7 @@ int main(int argc, char **argv) {
         value = value * 6364136223846793005u + 1442695040888963407u;
         call_store(&variable, value);
         if (i == changes / 2) VMVIS_MARK("half");
-        if (i % (changes / 5 + 1) == 0) truth_checkpoint("between changes");
+        if (truth_part_done((size_t)i, (size_t)changes, 5)) truth_checkpoint("between changes");
     }
     truth_sleep(PERIOD);
     return truth_end();
