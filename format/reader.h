@@ -31,8 +31,9 @@ const struct vmv_chunk *vmv_reader_chunks(const struct vmv_reader *reader, size_
 uint8_t *vmv_reader_payload(struct vmv_reader *reader, const struct vmv_chunk *chunk, size_t *length);
 const char *vmv_reader_error(const struct vmv_reader *reader); // the last one, with offset
 
-// EVENTS chunks: the coarse addresses they concern, without inflating the events.
-struct vmv_touched { uint32_t space; uint64_t block; }; // block: address >> 21
+// EVENTS chunks: the coarse addresses they concern, without inflating the events. Ranges of blocks, sorted by space
+// and block, disjoint: all of [block, last] are concerned. block, last: address >> 21.
+struct vmv_touched { uint32_t space; uint64_t block, last; };
 struct vmv_touched *vmv_reader_touched(struct vmv_reader *reader, const struct vmv_chunk *chunk, size_t *count); // free()
 // Events per type of a chunk, from its prefix.
 bool vmv_reader_counts(struct vmv_reader *reader, const struct vmv_chunk *chunk, uint64_t counts[VMV_EV_TYPE_COUNT]);

@@ -12,6 +12,15 @@ struct vmv_writer;
 // in `error`'s buffer of error_size bytes) when that fails.
 struct vmv_writer *vmv_writer_create(int fd, const struct vmv_meta *meta, char *error, size_t error_size);
 
+// As vmv_writer_create, with choices. Zeroed options are the defaults.
+struct vmv_writer_options {
+    uint8_t id[16];       // of the file; all 0: random
+    size_t dedup_bytes;   // bound of the table that finds repeated pages; 0: 32 MiB
+    bool store;           // nothing is compressed (so that the bytes do not depend on the zstd at hand)
+};
+struct vmv_writer *vmv_writer_create_with(int fd, const struct vmv_meta *meta, const struct vmv_writer_options *options,
+                                          char *error, size_t error_size);
+
 // Adds an event; its t must not be below the one before (it is raised if it is). Returns its seq. The world is
 // advanced by it.
 uint64_t vmv_writer_event(struct vmv_writer *writer, const struct vmv_event *event);
@@ -42,7 +51,8 @@ bool vmv_writer_idle(struct vmv_writer *writer); // does one slice (<= 1 MiB) of
 // Closes chunks that are older than 200 ms or full. `now` in ns of the trace.
 void vmv_writer_tick(struct vmv_writer *writer, uint64_t now);
 // Closes everything that is open, remaining objects, SUMMARY, INDEX and END, and the descriptor; frees the writer. False if the
-// trace is incomplete: vmv_writer_trouble() said why before.
+// trace is incomplete: vmv_writer_trouble() said why before. Fills in *end: complete, pages_captured, raw_bytes, events,
+// and raises duration_ns to the last event's time.
 bool vmv_writer_finish(struct vmv_writer *writer, struct vmv_end *end);
 // NULL, or one line on what went wrong with the output (disk full, pipe closed). From then on nothing is written,
 // and all calls do nothing.
