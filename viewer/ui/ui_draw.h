@@ -107,8 +107,8 @@ int ui_draw_text_right(struct ui_draw *draw, int x_right, int y, int style, ui_c
 int ui_draw_text_fit(struct ui_draw *draw, int x, int y, int width, int style, ui_color color, const char *text);
 /* Centred in `width`. */
 int ui_draw_text_centred(struct ui_draw *draw, int x, int y, int width, int style, ui_color color, const char *text);
-/* Prose, wrapped at spaces, one line per cell height; newlines break. Words between two '*' are drawn in strong.
- * Returns the y below the last line. Pass height 0 lines by style's cell height, else that many pixels a line. */
+/* Prose, wrapped at spaces, one line per cell height; newlines break. Words between two backticks are drawn in strong.
+ * Returns the y below the last line. line_height 0: the cell height of the style. */
 int ui_draw_prose(struct ui_draw *draw, struct ui_rect rect, int line_height, int style, ui_color color,
                   ui_color strong, const char *text);
 
@@ -141,6 +141,7 @@ uint32_t *ui_draw_image(struct ui_draw *draw, struct ui_rect rect, int columns, 
 
 /* One line a command, two spaces of indent a group, decimal coordinates, colours #rrggbb or #rrggbbaa, text quoted
  * with \" \\ and \xNN for bytes below 0x20:
+ *     screen 1440 900
  *     panel map
  *       clip 288 28 808 600
  *       rect 300 40 8 8 #ef8426
@@ -171,6 +172,7 @@ struct ui_draw_command {
     struct ui_rect rect;
     int a, b;
     const void *data; /* in the list's memory */
+    size_t bytes;     /* of data */
 };
 
 size_t ui_draw_count(const struct ui_draw *draw);

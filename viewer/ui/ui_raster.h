@@ -15,7 +15,7 @@ struct ui_buffer {
  * left out. Coordinates may be any int. */
 void ui_raster_paint(const struct ui_draw *draw, struct ui_fonts *fonts, double scale, struct ui_buffer *buffer);
 
-/* round(value * scale), held within +-2^30. */
+/* round(value * scale), held within +-2^29. */
 int ui_scaled(int value, double scale);
 
 #endif

@@ -20,6 +20,9 @@ int ui_cell_height(int style);
 /* Logical pixel size of the font. */
 int ui_font_size(int style);
 
+/* 1, or 0 for combining marks and other code points that take no cell of their own. */
+int ui_code_point_cells(uint32_t code_point);
+
 /* Cells that UTF-8 text takes: one a code point, none for combining marks. Invalid bytes take one cell each. */
 size_t ui_text_cells(const char *text);
 size_t ui_text_cells_n(const char *text, size_t bytes);
