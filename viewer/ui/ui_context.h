@@ -61,7 +61,7 @@ struct ui_context {
     ui_id pressed, released, clicked, double_clicked, right_clicked, wheeled, middle;
     bool dragging;
     struct ui_area *areas;
-    size_t area_count, area_room, drawn_count;
+    size_t area_count, area_room;
     double event_ms;
 };
 

@@ -22,10 +22,10 @@ struct ui_quantity {
     char number[24];
     char unit[8]; /* may be empty */
 };
-/* Binary units, three significant digits: 148 B, 516 KiB (whole KiB), 2.96 MiB, 12.0 MiB, 174 MiB, 128 TiB. */
+/* Binary units: 148 B, 516 KiB (whole where it is; else 64.1 KiB), 2.96 MiB, 12.0 MiB, 174 MiB, 128 TiB. */
 struct ui_quantity ui_quantity_size(uint64_t bytes);
-/* 125 µs, 895 ms, 3.87 s; whole below 10 of a unit where exact (2 ms); 0 s; minus kept. From 1000 s: "16 min", "3.2 h".
- */
+/* 125 µs, 895 ms, 1.4 ms, 3.87 s: three significant digits, zeros after the point dropped; 0 s; a minus is kept. From
+ * 1000 s on: "16.7 min", "3.2 h". */
 struct ui_quantity ui_quantity_span(int64_t ns);
 
 void ui_format_size(char *out, size_t size, uint64_t bytes);
@@ -35,7 +35,7 @@ void ui_format_ago(char *out, size_t size, int64_t ns);
 /* "37 128" */
 void ui_format_count(char *out, size_t size, uint64_t count);
 void ui_format_signed(char *out, size_t size, int64_t count);
-/* "4.881 453 s": seconds, `digits` decimals (0, 3, 6 or 9) in groups of three, rounded down. */
+/* "4.881 453 s": seconds, `digits` decimals (0, 3, 6 or 9) in groups of three, rounded down. UI_NO_TIME: none. */
 void ui_format_time(char *out, size_t size, int64_t ns, int digits);
 /* "4.861 to 4.881 s" */
 void ui_format_interval(char *out, size_t size, int64_t from_ns, int64_t to_ns, int digits);
@@ -47,7 +47,8 @@ void ui_format_percent(char *out, size_t size, double share);
 /* Pixels between groups: 3, 5 in L. Width of a 12-digit address. */
 int ui_group_gap(int style);
 int ui_address_width(int style);
-/* Groups a few pixels apart; leading digits equal to those of `above` are ghost. above = UI_NO_ADDRESS: none are. */
+/* Groups a few pixels apart; leading digits equal to those of `above` are ghost (UI_NO_ADDRESS: none are). In the
+ * dump, `value address 5627b7b98098` stands before it. */
 int ui_draw_address(struct ui_draw *draw, int x, int y, int style, ui_color color, uint64_t address, uint64_t above);
 /* 16 digits, leading zeros ghost. */
 int ui_draw_register(struct ui_draw *draw, int x, int y, int style, ui_color color, uint64_t value);

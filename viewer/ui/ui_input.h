@@ -35,6 +35,8 @@ struct ui_key {
     unsigned modifiers; /* enum ui_modifier */
 };
 
+/* The normal form of a key given in any. */
+struct ui_key ui_key_normal(struct ui_key key);
 bool ui_key_equal(struct ui_key a, struct ui_key b);
 
 /* "Ctrl+P", "Shift+Space", "]", "F11", "+", "Ctrl++"; case does not matter. false if it names no key. */
