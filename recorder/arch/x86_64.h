@@ -1,0 +1,94 @@
+// x86-64: registers of a stopped thread, system call numbers, register blobs. Functions that take a tid are ptrace
+// requests: only the tracer thread may call them. They return 0 or a negative errno (-ESRCH: gone, or not stopped).
+#ifndef REC_ARCH_X86_64_H
+#define REC_ARCH_X86_64_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/user.h>
+
+#define ARCH_NAME "x86_64"
+#define ARCH_REGISTER_SET "x86_64-user-regs"
+#define ARCH_SPACE_END 0x7ffffffff000ULL // end of what a program can map (without 57-bit addresses)
+
+struct arch_regs { // the REGS "general" blob, byte for byte
+    struct user_regs_struct user;
+};
+int arch_get_regs(pid_t tid, struct arch_regs *regs);
+int arch_set_regs(pid_t tid, const struct arch_regs *regs);
+// The extended state as the kernel's XSAVE area. Returns its length in bytes (0: refused), at most `room`.
+enum { ARCH_EXTENDED_MAX = 16384 };
+size_t arch_get_extended(pid_t tid, void *out, size_t room);
+
+static inline uint64_t arch_pc(const struct arch_regs *r) { return r->user.rip; }
+static inline uint64_t arch_sp(const struct arch_regs *r) { return r->user.rsp; }
+static inline uint64_t arch_fp(const struct arch_regs *r) { return r->user.rbp; }
+// Number of the system call the thread is in (at its stops), -1: none. At entry and exit stops.
+static inline int64_t arch_syscall(const struct arch_regs *r) { return (int64_t)r->user.orig_rax; }
+static inline int64_t arch_ret(const struct arch_regs *r) { return (int64_t)r->user.rax; }
+static inline void arch_set_pc(struct arch_regs *r, uint64_t pc) { r->user.rip = pc; }
+static inline void arch_set_sp(struct arch_regs *r, uint64_t sp) { r->user.rsp = sp; }
+static inline void arch_set_ret(struct arch_regs *r, int64_t ret) { r->user.rax = (uint64_t)ret; }
+// At an entry stop: the call to be made instead; -1: none.
+static inline void arch_set_syscall(struct arch_regs *r, int64_t nr) { r->user.orig_rax = (uint64_t)nr; }
+uint64_t arch_arg(const struct arch_regs *regs, unsigned index); // 0..5
+void arch_set_arg(struct arch_regs *regs, unsigned index, uint64_t value);
+// Registers so that the instruction at pc, a system call instruction, makes this call.
+void arch_prepare_call(struct arch_regs *regs, uint64_t pc, int64_t nr, const uint64_t args[6]);
+bool arch_is_compat(const struct arch_regs *regs); // runs 32-bit code
+// The call the thread stands in was broken off and the kernel means to restart it when the thread goes on.
+bool arch_restart_pending(const struct arch_regs *regs);
+// At a stop of our own making: a call that gave EINTR because of us is made to restart. True if `regs` were changed.
+bool arch_repair_eintr(struct arch_regs *regs);
+
+// System call instructions: length in bytes; is there one at `code`; the first one in code[0..length), -1: none.
+enum { ARCH_SYSCALL_BYTES = 2 };
+bool arch_is_syscall_at(const uint8_t *code);
+ptrdiff_t arch_find_syscall(const uint8_t *code, size_t length);
+
+// The calls that change address spaces or processes, and those injected. One table says number and name.
+enum arch_call {
+    ARCH_CALL_NONE,
+    ARCH_CALL_MMAP,
+    ARCH_CALL_MUNMAP,
+    ARCH_CALL_MREMAP,
+    ARCH_CALL_MPROTECT,
+    ARCH_CALL_PKEY_MPROTECT,
+    ARCH_CALL_MADVISE,
+    ARCH_CALL_PROCESS_MADVISE,
+    ARCH_CALL_BRK,
+    ARCH_CALL_SHMAT,
+    ARCH_CALL_SHMDT,
+    ARCH_CALL_REMAP_FILE_PAGES,
+    ARCH_CALL_MSEAL,
+    ARCH_CALL_MAP_SHADOW_STACK,
+    ARCH_CALL_FALLOCATE,
+    ARCH_CALL_TRUNCATE,
+    ARCH_CALL_FTRUNCATE,
+    ARCH_CALL_EXECVE,
+    ARCH_CALL_EXECVEAT,
+    ARCH_CALL_CLONE,
+    ARCH_CALL_CLONE3,
+    ARCH_CALL_FORK,
+    ARCH_CALL_VFORK,
+    ARCH_CALL_USERFAULTFD,
+    ARCH_CALL_IOCTL,
+    ARCH_CALL_PRCTL,
+    ARCH_CALL_CLOSE,
+    ARCH_CALL_COUNT
+};
+long arch_call_number(enum arch_call call);      // -1 for NONE
+enum arch_call arch_call_of(int64_t number);     // NONE if it is no call of the table
+const char *arch_call_name(enum arch_call call); // "mmap"; "" for NONE
+
+// perf: which registers to ask for (PERF_SAMPLE_REGS_USER), their number, and the way from a record's values (in mask
+// order) to the general blob. Registers perf does not give are 0, orig_rax is -1.
+uint64_t arch_perf_mask(void);
+size_t arch_perf_count(void);
+void arch_perf_to_regs(const uint64_t *values, struct arch_regs *regs);
+uint64_t arch_perf_pc_mask(void); // the PC alone
+
+#endif
