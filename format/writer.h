@@ -50,6 +50,9 @@ bool vmv_writer_idle(struct vmv_writer *writer); // does one slice (<= 1 MiB) of
 
 // Closes chunks that are older than 200 ms or full. `now` in ns of the trace.
 void vmv_writer_tick(struct vmv_writer *writer, uint64_t now);
+// Does all that finish does but closing the descriptor and freeing, so that the trouble can still be asked for. Then
+// only trouble, bytes, pages, world and finish may be called.
+bool vmv_writer_complete(struct vmv_writer *writer, struct vmv_end *end);
 // Closes everything that is open, remaining objects, SUMMARY, INDEX and END, and the descriptor; frees the writer. False if the
 // trace is incomplete: vmv_writer_trouble() said why before. Fills in *end: complete, pages_captured, raw_bytes, events,
 // and raises duration_ns to the last event's time.

@@ -1,0 +1,22 @@
+// Mapped files on their way into OBJECT chunks: identity at once, bytes later, slice by slice.
+#ifndef VMV_WRITER_OBJECTS_H
+#define VMV_WRITER_OBJECTS_H
+
+#include "writer.h"
+#include "writer_output.h"
+
+struct vmv_pending_object; // a file whose bytes are still to be read
+
+struct vmv_objects {
+    struct vmv_output *output;
+    struct vmv_out *identities; // encoded, by number - 1
+    uint32_t count, room;
+    struct vmv_pending_object *pending; // in order of arrival
+    size_t pending_count, pending_room;
+    struct vmv_out identity, block, entries, packed, lead;
+};
+void vmv_objects_free(struct vmv_objects *objects);
+uint32_t vmv_objects_add(struct vmv_objects *objects, const struct vmv_object_identity *identity, int fd, uint64_t t);
+bool vmv_objects_slice(struct vmv_objects *objects, uint64_t t); // false: nothing left
+
+#endif
