@@ -8,6 +8,7 @@ Recording.time() converts.
 import functools
 import json
 import os
+import resource
 import select
 import signal
 import subprocess
@@ -24,6 +25,7 @@ RECORD = BUILD / "bin" / "vmvis-record"
 INSPECT = BUILD / "bin" / "vmvis-inspect"
 REPLAY = BUILD / "bin" / "vmvis-replay"
 MS = 1_000_000  # ns
+resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))  # some tests crash on purpose
 POLL_SECONDS = 0.004
 
 
@@ -193,15 +195,18 @@ class Case(unittest.TestCase):
         return folder / name
 
     @classmethod
-    def record(cls, program, *options, status=0, timeout=30, **how):
-        """Records program (a list) and checks the exit status (None: any)."""
-        path = cls.fresh()
+    def record_to(cls, path, program, *options, status=0, timeout=30, **how):
+        """Records program (a list) into path and checks the exit status (None: any)."""
         result = run([RECORD, "-o", path, *options, "--", *program], timeout=timeout, **how)
         if status is not None and result.status != status:
             raise AssertionError(f"status {status} expected: {result}")
         if not path.exists():
             raise AssertionError(f"no trace was written: {result}")
         return Recording(path, result)
+
+    @classmethod
+    def record(cls, program, *options, **how):
+        return cls.record_to(cls.fresh(), program, *options, **how)
 
     def need_faults(self, mode):
         """Skips where this kernel lacks what --faults=MODE needs."""
