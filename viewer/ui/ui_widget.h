@@ -14,11 +14,12 @@ int ui_key_cap_width(const char *name);
  * to the next one included. */
 int ui_key_hint(struct ui_draw *draw, int x, int y, const char *keys, const char *what);
 
-/* Title in S, faint, followed by a hair line up to `right` (may be NULL), which stands at the right end. Draws 12 high;
- * capitals are made from lower case (ASCII), subject first words may be given in capitals already. */
+/* Title in S, faint, capitals (made from ASCII letters), followed by a hair line up to `right` (may be NULL), which
+ * stands at the right end. What follows a newline in the title keeps its letters: "struct
+account". 12 high. */
 void ui_section_title(struct ui_draw *draw, int x, int y, int width, const char *title, const char *right);
 
-/* Legend entry: 8 x 8 of colour in the pattern, 4 px, text in dim. Returns the x after, gap included. */
+/* Legend entry: 10 x 10 of colour in the pattern, then text in dim. Returns the x after, gap included. */
 int ui_legend_entry(struct ui_draw *draw, int x, int y, enum ui_pattern pattern, ui_color color, const char *text);
 
 /* Background of a panel; focused: 1-px white 55 % along its top. */
@@ -50,8 +51,8 @@ struct ui_rect ui_card(struct ui_draw *draw, struct ui_rect bounds, int pointer_
 
 /* --- answering to the pointer ---------------------------------------------------------------------------------- */
 
-/* Tabs 20 high, S, 11 px apart; the active one white with a 2-px underline. What does not fit becomes "…", which opens
- * the next one. Returns the tab that is now current. */
+/* Tabs, S, in a rect 20 high; the active one white with a 2-px underline. What does not fit becomes an ellipsis, which
+ * leads to the first hidden tab. Returns the tab that is now current. */
 int ui_tabs(struct ui_context *context, ui_id id, struct ui_rect rect, const char *const *names, int count,
             int current);
 
@@ -63,7 +64,7 @@ unsigned ui_choice(struct ui_context *context, ui_id id, int *x, int y, const ch
 unsigned ui_list_row(struct ui_context *context, ui_id id, struct ui_rect rect, bool selected);
 
 /* Scroll region: begin pushes the clip and answers the wheel; content is drawn at rect.y - offset; end pops the clip
- * and draws the bar (3 px wide, at the right edge) when there is more than fits. */
+ * and draws the bar (2 px wide, at the right edge) when there is more than fits. */
 struct ui_scroll {
     int offset;  /* pixels scrolled off the top; kept within the content */
     int content; /* height of the content, set by begin */
