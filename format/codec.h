@@ -11,6 +11,9 @@ struct vmv_codec {
     uint64_t t, addr, pc, sp, content, stack, regs, frame;
     uint32_t space;
     int32_t pid, tid;
+    // of the last fault in the short form
+    uint64_t fault_addr, fault_len;
+    uint32_t fault_bits; // kind, access, kernel, source, page flags
 };
 
 void vmv_event_encode(struct vmv_codec *codec, struct vmv_out *out, const struct vmv_event *event);
