@@ -21,7 +21,8 @@ class FirstTouch(Case):
         touches = recording.truth("first_touch")
         self.assertGreater(len(touches), 1000)
         missing = [t for t in touches if number(t["addr"]) // PAGE not in found]
-        self.assertFalse(missing, f"{len(missing)} of {len(touches)} pages have no first touch, such as {missing[:3]}")
+        if missing:
+            self.fail(f"{len(missing)} of {len(touches)} pages have no first touch, such as {missing[:3]}")
         for touch in touches:
             events = found[number(touch["addr"]) // PAGE]
             self.assertEqual(len(events), 1, f"{touch}: {events}")
@@ -59,7 +60,8 @@ class FirstTouch(Case):
                 wanted = set(pages)
                 seen = [number(e["addr"]) // PAGE for e in recording.events("fault")
                         if e["kind"] == "first-touch" and number(e["addr"]) // PAGE in wanted]
-                self.assertEqual(seen, pages)
+                differing = [i for i, (a, b) in enumerate(zip(seen, pages)) if a != b]
+                self.assertEqual((len(seen), differing[:5]), (len(pages), []))
 
     def test_huge_pages(self):
         self.need_faults("records")

@@ -15,7 +15,8 @@ def check_moments(self, name, recording):
         middle = (moment["before"] + moment["after"]) // 2
         shown = recording.ask("maps", "--pid", moment["pid"], "--at", recording.at(middle))
         different = differences(parse(moment["text"]), from_trace(shown))
-        self.assertFalse(different, "\n".join([f"{name}, moment {moment['n']} ({moment['at']}):", *different]))
+        if different:
+            self.fail("\n".join([f"{name}, moment {moment['n']} ({moment['at']}):", *different]))
     self.assert_clean(recording)
 
 
