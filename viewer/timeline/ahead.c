@@ -1,0 +1,299 @@
+// What is said of a space's pages between two of its frames: the one at or before the moment and the next. The next
+// frame says which pages were not written since; fault records say when a page was first written; calls that drop or
+// move pages end what the frame can say of them.
+#include "timeline_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { AHEAD_EVENTS = 2000000 }; // events looked at for one answer at most
+
+// Advice numbers that the C library may lack.
+enum { ADVICE_DONTNEED_LOCKED = 24, ADVICE_GUARD_INSTALL = 102, ADVICE_GUARD_REMOVE = 103 };
+
+static void add_run(struct ahead *ahead, uint64_t start, uint64_t end, uint8_t state, uint8_t flags) {
+    if (end <= start) return;
+    ahead->runs = timeline_grow(ahead->runs, ahead->run_count, &ahead->run_room, sizeof *ahead->runs);
+    ahead->runs[ahead->run_count++] = (struct ahead_run){.start = start, .end = end, .state = state, .flags = flags};
+}
+
+static void add_drop(struct ahead *ahead, uint64_t start, uint64_t length, uint64_t seq) {
+    uint64_t end = length > UINT64_MAX - start ? UINT64_MAX : start + length;
+    if (end <= start) return;
+    ahead->drops = timeline_grow(ahead->drops, ahead->drop_count, &ahead->drop_room, sizeof *ahead->drops);
+    ahead->drops[ahead->drop_count++] = (struct ahead_drop){start, end, seq};
+}
+
+// Only records made at the moment itself tell when; what a frame found tells that it happened before the frame.
+static void add_fault(struct ahead *ahead, const struct vmv_event *event, uint64_t page_size) {
+    uint64_t page = event->addr & ~(page_size - 1);
+    bool timed = event->source == VMV_SOURCE_RECORDS || event->source == VMV_SOURCE_UFFD;
+    if (!timed || event->kind == VMV_FAULT_POPULATED) {
+        add_run(ahead, page, page + page_size, VMV_PAGE_RESIDENT, VMV_PAGEF_WRITTEN);
+        return;
+    }
+    ahead->faults = timeline_grow(ahead->faults, ahead->fault_count, &ahead->fault_room, sizeof *ahead->faults);
+    ahead->faults[ahead->fault_count++] = (struct ahead_fault){page, event->seq, event->t};
+}
+
+static bool advice_drops(uint32_t advice) {
+    switch (advice) {
+    case MADV_DONTNEED:
+    case MADV_FREE:
+    case MADV_REMOVE:
+    case ADVICE_DONTNEED_LOCKED:
+    case ADVICE_GUARD_INSTALL:
+    case ADVICE_GUARD_REMOVE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+// A mapping that `maps` still has as it was keeps its pages.
+static bool still_there(const struct vmv_mapping *map, const struct vmv_event *event) {
+    for (size_t i = 0; i < event->map_count; i++) {
+        const struct vmv_mapping *now = &event->maps[i];
+        if (now->start > map->start || now->end < map->end) continue;
+        return now->inode == map->inode && now->dev_major == map->dev_major && now->dev_minor == map->dev_minor &&
+               (!map->inode || now->offset + (map->start - now->start) == map->offset);
+    }
+    return false;
+}
+
+static void add_maps(struct ahead *ahead, const struct vmv_space *space, const struct vmv_event *event) {
+    for (size_t i = vmv_space_lower_bound(space, event->addr); i < space->map_count; i++) {
+        const struct vmv_mapping *map = &space->maps[i];
+        if (map->start >= event->addr && map->start - event->addr >= event->len) return;
+        if (!still_there(map, event)) add_drop(ahead, map->start, map->end - map->start, event->seq);
+    }
+}
+
+static void add_file(struct ahead *ahead, const struct vmv_space *space, const struct vmv_event *event) {
+    for (size_t i = 0; i < space->map_count; i++) {
+        const struct vmv_mapping *map = &space->maps[i];
+        if (map->inode == event->inode && map->dev_major == event->dev_major && map->dev_minor == event->dev_minor)
+            add_drop(ahead, map->start, map->end - map->start, event->seq);
+    }
+}
+
+static void add_call(struct ahead *ahead, const struct vmv_space *space, const struct vmv_event *event) {
+    struct event_span spans[2];
+    if (event->ret < 0) return;
+    if (event->type == VMV_EV_MADVISE && !advice_drops(event->prot)) return;
+    if (event->type == VMV_EV_BRK && (uint64_t)event->ret >= event->old_addr) return;
+    if (event->type == VMV_EV_PUNCH || event->type == VMV_EV_TRUNCATE) {
+        add_file(ahead, space, event);
+        return;
+    }
+    int count = event_spans(event, space->page_size, spans);
+    for (int i = 0; i < count; i++) add_drop(ahead, spans[i].start, spans[i].end - spans[i].start, event->seq);
+}
+
+static void add_event(struct ahead *ahead, const struct vmv_space *space, const struct vmv_event *event) {
+    bool of_file = event->type == VMV_EV_PUNCH || event->type == VMV_EV_TRUNCATE;
+    if (event->space != ahead->space && !of_file) return;
+    switch (event->type) {
+    case VMV_EV_FAULT:
+        add_fault(ahead, event, space->page_size);
+        break;
+    case VMV_EV_PAGES:
+        add_run(ahead, event->addr, event->len > UINT64_MAX - event->addr ? UINT64_MAX : event->addr + event->len,
+                event->state, event->page_flags);
+        break;
+    case VMV_EV_FRAME:
+        ahead->frame |= event->t == ahead->frame_t;
+        break;
+    case VMV_EV_MAPS:
+        add_maps(ahead, space, event);
+        break;
+    case VMV_EV_MMAP:
+    case VMV_EV_MUNMAP:
+    case VMV_EV_MREMAP:
+    case VMV_EV_MADVISE:
+    case VMV_EV_BRK:
+    case VMV_EV_SHMAT:
+    case VMV_EV_SHMDT:
+    case VMV_EV_REMAP:
+    case VMV_EV_PUNCH:
+    case VMV_EV_TRUNCATE:
+        add_call(ahead, space, event);
+        break;
+    default:
+        break;
+    }
+}
+
+// Chunks that do not speak of the space are passed over without inflating them.
+static bool speaks_of(struct timeline *tl, size_t index, uint32_t space) {
+    size_t count;
+    struct vmv_touched *touched = vmv_reader_touched(tl->reader, tl->chunks.events[index].chunk, &count);
+    bool found = !touched && count;
+    for (size_t i = 0; touched && i < count && !found; i++) found = touched[i].space == space;
+    free(touched);
+    return found;
+}
+
+// Takes in the chunk's events from `from` on. False: the end was reached, or nothing more can be known.
+static bool take_chunk(struct timeline *tl, struct ahead *ahead, const struct vmv_space *space, size_t index,
+                       uint64_t from, uint64_t until) {
+    struct decoded *decoded = decoded_get(tl, index);
+    if (!decoded) {
+        ahead->frame = false;
+        return false;
+    }
+    bool more = true;
+    for (size_t i = 0; i < decoded->count && more; i++) {
+        const struct vmv_event *event = &decoded->events[i];
+        if (event->seq < from) continue;
+        more = event->t <= until;
+        if (more) add_event(ahead, space, event);
+    }
+    decoded_put(tl, decoded);
+    return more;
+}
+
+// A frame is whole if something later was written, or the recording was finished.
+static void take_chunks(struct timeline *tl, struct ahead *ahead, const struct vmv_space *space, uint64_t until) {
+    size_t index = chunk_at_seq(tl, ahead->from);
+    uint64_t budget = AHEAD_EVENTS;
+    for (index = index == SIZE_MAX ? 0 : index; index < tl->chunks.event_count; index++) {
+        const struct vmv_chunk_header *header = &tl->chunks.events[index].chunk->header;
+        if (header->t_first > until) return;
+        if (header->t_last < ahead->frame_t && !speaks_of(tl, index, ahead->space)) continue;
+        if (header->count > budget) {
+            ahead->frame = false;
+            return;
+        }
+        budget -= header->count;
+        if (!take_chunk(tl, ahead, space, index, ahead->from, until)) return;
+    }
+    if (!vmv_reader_end(tl->reader)->complete) ahead->frame = false;
+}
+
+static int by_run_start(const void *a, const void *b) {
+    const struct ahead_run *x = a, *y = b;
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+static int by_fault_page(const void *a, const void *b) {
+    const struct ahead_fault *x = a, *y = b;
+    if (x->page != y->page) return x->page < y->page ? -1 : 1;
+    return (x->seq > y->seq) - (x->seq < y->seq);
+}
+
+static void arrange(struct ahead *ahead) {
+    uint64_t reach = 0;
+    if (ahead->run_count) qsort(ahead->runs, ahead->run_count, sizeof *ahead->runs, by_run_start);
+    if (ahead->fault_count) qsort(ahead->faults, ahead->fault_count, sizeof *ahead->faults, by_fault_page);
+    for (size_t i = 0; i < ahead->run_count; i++) {
+        if (ahead->runs[i].end > reach) reach = ahead->runs[i].end;
+        ahead->runs[i].reach = reach;
+    }
+}
+
+static void build(struct timeline *tl, struct ahead *ahead, const struct vmv_space *space) {
+    const struct landmarks *marks = &overview_get(tl)->marks;
+    const struct timeline_frame *before = landmarks_frame_before(marks, space->id, tl->now);
+    const struct timeline_frame *next = landmarks_frame_after(marks, space->id, tl->now);
+    ahead->run_count = ahead->fault_count = ahead->drop_count = 0;
+    ahead->space = space->id;
+    ahead->frame = false;
+    ahead->from = before ? seq_after_time(tl, before->t) : tl->position;
+    if (ahead->from > tl->position) ahead->from = tl->position;
+    ahead->now_from = before ? before->t : tl->now;
+    ahead->frame_t = next ? next->t : UINT64_MAX;
+    take_chunks(tl, ahead, space, ahead->frame_t);
+    if (!next) ahead->frame = false;
+    arrange(ahead);
+}
+
+static struct ahead *get(struct timeline *tl, const struct vmv_space *space) {
+    struct ahead *oldest = &tl->ahead[0];
+    for (size_t i = 0; i < AHEAD_KEPT; i++) {
+        struct ahead *ahead = &tl->ahead[i];
+        if (ahead->space == space->id && ahead->from <= tl->position && ahead->now_from <= tl->now &&
+            tl->now < ahead->frame_t) {
+            ahead->used = ++tl->ahead_clock;
+            return ahead;
+        }
+        if (ahead->used < oldest->used) oldest = ahead;
+    }
+    build(tl, oldest, space);
+    oldest->used = ++tl->ahead_clock;
+    return oldest;
+}
+
+// The faults on a page before and after the moment.
+static void look_at_faults(const struct ahead *ahead, uint64_t page, uint64_t position, struct ahead_answer *answer,
+                           uint64_t *later_seq) {
+    size_t low = 0, high = ahead->fault_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (ahead->faults[middle].page < page)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < ahead->fault_count && ahead->faults[low].page == page; low++) {
+        const struct ahead_fault *fault = &ahead->faults[low];
+        if (fault->seq < position) {
+            if (!answer->first_fault) answer->first_fault = fault->t;
+        } else {
+            *later_seq = fault->seq;
+            answer->t = fault->t;
+            return;
+        }
+    }
+}
+
+static void look_at_runs(const struct ahead *ahead, uint64_t addr, struct ahead_answer *answer) {
+    size_t low = 0, high = ahead->run_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (ahead->runs[middle].start <= addr)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    while (low-- > 0 && ahead->runs[low].reach > addr) {
+        if (ahead->runs[low].end <= addr) continue;
+        answer->listed = true;
+        answer->state = ahead->runs[low].state;
+        answer->flags |= ahead->runs[low].flags;
+    }
+}
+
+static uint64_t first_drop(const struct ahead *ahead, uint64_t addr, uint64_t position) {
+    uint64_t first = UINT64_MAX;
+    for (size_t i = 0; i < ahead->drop_count; i++) {
+        const struct ahead_drop *drop = &ahead->drops[i];
+        if (drop->seq >= position && drop->start <= addr && addr < drop->end && drop->seq < first) first = drop->seq;
+    }
+    return first;
+}
+
+struct ahead_answer ahead_ask(struct timeline *tl, const struct vmv_space *space, uint64_t addr) {
+    const struct ahead *ahead = get(tl, space);
+    struct ahead_answer answer = {.word = AHEAD_NOTHING};
+    uint64_t page = addr & ~(uint64_t)(space->page_size - 1), later = UINT64_MAX;
+    look_at_faults(ahead, page, tl->position, &answer, &later);
+    uint64_t drop = first_drop(ahead, page, tl->position);
+    if (ahead->frame) look_at_runs(ahead, page, &answer);
+    if (later < drop) {
+        answer.word = AHEAD_LATER;
+    } else if (drop == UINT64_MAX && ahead->frame) {
+        answer.word =
+            answer.flags & (VMV_PAGEF_WRITTEN | VMV_PAGEF_HUGE | VMV_PAGEF_SKIPPED) ? AHEAD_CHANGED : AHEAD_UNCHANGED;
+        answer.t = ahead->frame_t;
+    }
+    return answer;
+}
+
+void ahead_free(struct ahead *ahead) {
+    free(ahead->runs);
+    free(ahead->faults);
+    free(ahead->drops);
+    *ahead = (struct ahead){0};
+}

@@ -1,0 +1,244 @@
+// What the files of the timeline share among themselves. Nobody else includes it.
+#ifndef VMV_TIMELINE_INTERNAL_H
+#define VMV_TIMELINE_INTERNAL_H
+
+#include "timeline.h"
+
+// --- chunks.c: where the chunks lie, and the decoded EVENTS chunks
+struct events_chunk {
+    const struct vmv_chunk *chunk;
+    uint64_t types[2]; // bit set over enum vmv_event_type of what is inside, once types_known
+    bool types_known;
+};
+struct chunk_table { // pointers into the reader's table, in file order
+    struct events_chunk *events;
+    size_t event_count;
+    const struct vmv_chunk **states, **summaries;
+    size_t state_count, summary_count;
+};
+struct decoded {  // the events of one EVENTS chunk
+    size_t index; // in chunk_table.events
+    struct vmv_arena arena;
+    struct vmv_event *events;
+    size_t count, bytes;
+    uint64_t used; // clock of the last use
+    unsigned pins; // users; a pinned one is never thrown out
+};
+struct decoded_cache {
+    struct decoded **entries;
+    size_t count, room, bytes;
+    uint64_t clock;
+};
+void chunk_table_build(struct timeline *tl);
+void chunk_table_free(struct chunk_table *table);
+// The last EVENTS chunk that begins at or before t / seq; SIZE_MAX if none does.
+size_t chunk_at_time(const struct timeline *tl, uint64_t t);
+size_t chunk_at_seq(const struct timeline *tl, uint64_t seq);
+uint64_t chunk_end_seq(const struct timeline *tl, size_t index); // number after its last event
+const uint64_t *chunk_types(struct timeline *tl, size_t index);  // two words
+// NULL if the chunk is damaged (trouble is set). Give back with decoded_put().
+struct decoded *decoded_get(struct timeline *tl, size_t index);
+void decoded_put(struct timeline *tl, struct decoded *decoded); // accepts NULL
+void decoded_cache_trim(struct timeline *tl, size_t bytes);
+void decoded_cache_free(struct timeline *tl);
+
+// --- seek.c: worlds at a moment
+typedef void replay_visit(void *user, const struct vmv_world *world, const struct vmv_event *event);
+// A world before event `seq`, from the newest STATE; the caller destroys it. *seq_out: where it really stands.
+struct vmv_world *world_before(struct timeline *tl, uint64_t seq, uint64_t *seq_out);
+// Applies the events [from, to) to the world and calls `visit` (or not, if NULL) after each.
+void world_replay(struct timeline *tl, struct vmv_world *world, uint64_t from, uint64_t to, replay_visit *visit,
+                  void *user);
+uint64_t seq_after_time(struct timeline *tl, uint64_t t); // number of the first event later than t
+uint64_t time_of_seq(struct timeline *tl, uint64_t seq);  // ns of event `seq`, UINT64_MAX if it cannot be read
+uint64_t seq_end(const struct timeline *tl);
+
+// --- curves.c: SUMMARY chunks in memory; also finer spans made from events (detail.c)
+struct curve_node {           // one span of one address space
+    uint64_t index;           // its number on its level
+    uint64_t virtual_bytes;   // at its end
+    uint32_t low, high, last; // resident pages
+    uint32_t written;         // pages: the largest number in one base span
+    uint32_t ticks[VMV_TICK_COUNT];
+    uint32_t faults[VMV_KIND_COUNT];
+    uint8_t tick_kinds[VMV_TICK_COUNT];
+};
+enum { CURVE_LEVELS = 64, REGION_BLOCK = 64 };
+struct curve_level {
+    struct curve_node *nodes; // by index
+    size_t count, room;
+};
+struct region_point { // a mapping in one span in which it changed
+    uint64_t start, end, index;
+    uint32_t resident, written;
+};
+struct space_curve {
+    uint32_t space;
+    struct curve_level levels[CURVE_LEVELS]; // level 0: as recorded; higher ones: two nodes of the one below
+    unsigned level_count;                    // 1 until pyramid_build()
+    struct region_point *regions;            // by start, then index
+    size_t region_count, region_room;
+    uint32_t *region_peak; // resident and written maxima of each REGION_BLOCK points
+};
+struct thread_point {
+    uint64_t index;
+    uint64_t run_ns; // in all spans up to and including this one, once finished
+};
+struct thread_curve {
+    int32_t tid;
+    struct thread_point *points; // by index
+    size_t count, room;
+};
+struct curves {
+    uint64_t origin; // ns, where span 0 begins
+    unsigned shift;  // a span is 2^shift ns
+    struct space_curve *spaces;
+    size_t space_count, space_room;
+    struct thread_curve *threads;
+    size_t thread_count, thread_room;
+    size_t bytes;
+};
+void curves_add(struct curves *curves, const struct vmv_summary *summary); // in order of time
+void curves_finish(struct curves *curves);                                 // sorts; call once, after all
+void curves_free(struct curves *curves);
+struct space_curve *curves_space(const struct curves *curves, uint32_t space); // NULL if none
+struct thread_curve *curves_thread(const struct curves *curves, int32_t tid);  // NULL if none
+uint64_t curves_span(const struct curves *curves, uint64_t t);                 // the span that holds t
+uint64_t curves_span_up(const struct curves *curves, uint64_t t); // the first span that begins at or after t
+
+// --- pyramid.c
+void pyramid_build(struct space_curve *curve);
+// Merges the nodes of [from, to) on level 0 into *sum (zeroed by the caller but for low and high).
+void pyramid_sum(const struct space_curve *curve, uint64_t from, uint64_t to, struct curve_node *sum);
+const struct curve_node *pyramid_before(const struct space_curve *curve,
+                                        uint64_t index); // the last with a smaller index
+void curve_node_merge(struct curve_node *into, const struct curve_node *later);
+
+// --- landmarks.c: frames and other landmarks of the whole recording
+struct space_gap {
+    uint64_t from, to, addr, end;
+    uint32_t space;
+}; // space 0: all; end 0: every address
+struct landmarks {
+    struct timeline_frame *frames;
+    size_t frame_count, frame_room;
+    struct vmv_event *events; // without argv
+    size_t event_count, event_room;
+    struct space_gap *gaps;
+    size_t gap_count, gap_room;
+    struct vmv_arena arena;
+};
+void landmarks_add(struct landmarks *marks, const struct vmv_event *events, size_t count);
+void landmarks_finish(struct landmarks *marks); // sorts by time
+void landmarks_free(struct landmarks *marks);
+// The first frame of `space` after t / the last at or before t; NULL if none.
+const struct timeline_frame *landmarks_frame_after(const struct landmarks *marks, uint32_t space, uint64_t t);
+const struct timeline_frame *landmarks_frame_before(const struct landmarks *marks, uint32_t space, uint64_t t);
+
+// --- overview.c: loads both, once
+struct overview {
+    bool loaded;
+    struct curves curves;
+    struct landmarks marks;
+};
+const struct overview *overview_get(struct timeline *tl);
+
+// --- detail.c: spans finer than SUMMARY's, for a part of the recording
+struct detail {
+    bool valid;
+    uint64_t from, to; // ns
+    struct curves curves;
+};
+// Curves whose spans are at most `width` ns and that cover [from, to); NULL if that would take too many events.
+const struct curves *detail_get(struct timeline *tl, uint64_t from, uint64_t to, uint64_t width);
+// Summarises events [from, to) with spans of 2^shift ns counted from `origin`.
+void detail_build(struct timeline *tl, uint64_t from, uint64_t to, uint64_t origin, unsigned shift,
+                  struct curves *curves, struct landmarks *marks);
+
+// --- ahead.c: what is said of a space's pages between two of its frames
+enum ahead_word {
+    AHEAD_NOTHING,   // no later word
+    AHEAD_UNCHANGED, // the next frame says: not written since the moment
+    AHEAD_LATER,     // it was first written (or touched) after the moment, at answer.t
+    AHEAD_CHANGED,   // written before the next frame, nobody knows when
+};
+struct ahead_answer {
+    enum ahead_word word;
+    uint64_t t;           // ns, of the fault or frame that says so
+    bool listed;          // the next frame speaks of the page
+    uint8_t state, flags; // what it says
+    uint64_t first_fault; // ns, first fault on the page since the frame before the moment and before it; 0: none
+};
+struct ahead_run {
+    uint64_t start, end, reach;
+    uint8_t state, flags;
+}; // reach: the furthest end up to here
+struct ahead_fault {
+    uint64_t page, seq, t;
+};
+struct ahead_drop {
+    uint64_t start, end, seq;
+};
+struct ahead {
+    uint32_t space;    // 0: unused
+    uint64_t from;     // seq: after the frame before
+    uint64_t now_from; // ns: holds for moments from here up to frame_t
+    bool frame;        // the next frame is whole
+    uint64_t frame_t;  // ns; UINT64_MAX: there is no next frame
+    struct ahead_run *runs;
+    size_t run_count, run_room;
+    struct ahead_fault *faults;
+    size_t fault_count, fault_room;
+    struct ahead_drop *drops;
+    size_t drop_count, drop_room;
+    uint64_t used;
+};
+enum { AHEAD_KEPT = 8 };
+struct ahead_answer ahead_ask(struct timeline *tl, const struct vmv_space *space, uint64_t addr);
+void ahead_free(struct ahead *ahead);
+
+// --- judge.c: where a page's bytes come from and how certain they are
+struct verdict {
+    bool known;
+    enum vmv_certainty certainty;
+    uint64_t captured, may_have_changed; // ns
+    uint64_t content;                    // when from TIMELINE_FROM_CAPTURE
+    int from;                            // TIMELINE_FROM_*
+    enum vmv_page_state state;
+};
+struct verdict judge_page(struct timeline *tl, const struct vmv_space *space, const struct vmv_mapping *map,
+                          uint64_t addr);
+
+// --- filter.c
+bool filter_has_type(const struct timeline_filter *filter, enum vmv_event_type type);
+bool filter_match(const struct timeline *tl, const struct timeline_filter *filter, const struct vmv_event *event);
+bool filter_match_chunk(struct timeline *tl, const struct timeline_filter *filter, size_t index);
+struct event_span {
+    uint64_t start, end;
+};
+// The address ranges an event concerns; returns how many (0..2).
+int event_spans(const struct vmv_event *event, uint32_t page_size, struct event_span spans[2]);
+
+struct timeline {
+    struct vmv_reader *reader;
+    uint64_t duration; // ns
+    uint32_t page_size;
+    bool faults_recorded; // the source records every first touch
+    size_t budget;
+    struct chunk_table chunks;
+    struct decoded_cache cache;
+    struct vmv_world *world;
+    uint64_t position; // number of the next event
+    uint64_t now;
+    struct overview overview;
+    struct detail detail;
+    struct ahead ahead[AHEAD_KEPT];
+    uint64_t ahead_clock;
+    char trouble[256];
+};
+void timeline_note_trouble(struct timeline *tl, const char *text); // keeps the first since the last seek
+
+// Grows an array to hold one more; aborts when the machine is out of memory.
+void *timeline_grow(void *array, size_t count, size_t *room, size_t element);
+
+#endif
