@@ -1,0 +1,181 @@
+#include "arch.h"
+
+#include <asm/perf_regs.h>
+#include <elf.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+
+#include "kernel.h"
+
+int arch_get_regs(pid_t tid, struct arch_regs *regs) {
+    return ptrace(PTRACE_GETREGS, tid, NULL, &regs->user) == 0 ? 0 : -errno;
+}
+
+int arch_set_regs(pid_t tid, const struct arch_regs *regs) {
+    return ptrace(PTRACE_SETREGS, tid, NULL, &regs->user) == 0 ? 0 : -errno;
+}
+
+size_t arch_get_extended(pid_t tid, void *out, size_t room) {
+    struct iovec area = {.iov_base = out, .iov_len = room};
+    return ptrace(PTRACE_GETREGSET, tid, (void *)(long)NT_X86_XSTATE, &area) == 0 ? area.iov_len : 0;
+}
+
+uint64_t arch_arg(const struct arch_regs *regs, unsigned index) {
+    const struct user_regs_struct *r = &regs->user;
+    switch (index) {
+    case 0:
+        return r->rdi;
+    case 1:
+        return r->rsi;
+    case 2:
+        return r->rdx;
+    case 3:
+        return r->r10;
+    case 4:
+        return r->r8;
+    case 5:
+        return r->r9;
+    default:
+        return 0;
+    }
+}
+
+void arch_set_arg(struct arch_regs *regs, unsigned index, uint64_t value) {
+    struct user_regs_struct *r = &regs->user;
+    switch (index) {
+    case 0:
+        r->rdi = value;
+        break;
+    case 1:
+        r->rsi = value;
+        break;
+    case 2:
+        r->rdx = value;
+        break;
+    case 3:
+        r->r10 = value;
+        break;
+    case 4:
+        r->r8 = value;
+        break;
+    case 5:
+        r->r9 = value;
+        break;
+    default:
+        break;
+    }
+}
+
+void arch_prepare_call(struct arch_regs *regs, uint64_t pc, int64_t nr, const uint64_t args[6]) {
+    regs->user.rip = pc;
+    regs->user.rax = (uint64_t)nr;
+    // The thread must not seem to be inside a call, or the kernel might "restart" this one on its way out.
+    regs->user.orig_rax = (uint64_t)-1;
+    for (unsigned i = 0; i < 6; i++) arch_set_arg(regs, i, args[i]);
+}
+
+bool arch_is_compat(const struct arch_regs *regs) {
+    return regs->user.cs == 0x23; // the kernel's selector for 32-bit user code
+}
+
+bool arch_restart_pending(const struct arch_regs *regs) {
+    if ((int64_t)regs->user.orig_rax < 0) return false;
+    int64_t error = -(int64_t)regs->user.rax;
+    return error == KERNEL_ERESTARTSYS || error == KERNEL_ERESTARTNOINTR || error == KERNEL_ERESTARTNOHAND ||
+           error == KERNEL_ERESTART_RESTARTBLOCK;
+}
+
+bool arch_repair_eintr(struct arch_regs *regs) {
+    if ((int64_t)regs->user.orig_rax < 0 || (int64_t)regs->user.rax != -EINTR) return false;
+    // Restarts the call unless a signal has a handler to run: then the kernel turns it into EINTR, as it would alone.
+    regs->user.rax = (uint64_t)-KERNEL_ERESTARTNOHAND;
+    return true;
+}
+
+bool arch_is_syscall_at(const uint8_t *code) { return code[0] == 0x0f && code[1] == 0x05; }
+
+ptrdiff_t arch_find_syscall(const uint8_t *code, size_t length) {
+    for (size_t i = 0; i + ARCH_SYSCALL_BYTES <= length; i++) {
+        if (arch_is_syscall_at(code + i)) return (ptrdiff_t)i;
+    }
+    return -1;
+}
+
+static const struct {
+    long number;
+    const char *name;
+} calls[ARCH_CALL_COUNT] = {
+    [ARCH_CALL_NONE] = {-1, ""},
+    [ARCH_CALL_MMAP] = {SYS_mmap, "mmap"},
+    [ARCH_CALL_MUNMAP] = {SYS_munmap, "munmap"},
+    [ARCH_CALL_MREMAP] = {SYS_mremap, "mremap"},
+    [ARCH_CALL_MPROTECT] = {SYS_mprotect, "mprotect"},
+    [ARCH_CALL_PKEY_MPROTECT] = {SYS_pkey_mprotect, "pkey_mprotect"},
+    [ARCH_CALL_MADVISE] = {SYS_madvise, "madvise"},
+    [ARCH_CALL_PROCESS_MADVISE] = {SYS_process_madvise, "process_madvise"},
+    [ARCH_CALL_BRK] = {SYS_brk, "brk"},
+    [ARCH_CALL_SHMAT] = {SYS_shmat, "shmat"},
+    [ARCH_CALL_SHMDT] = {SYS_shmdt, "shmdt"},
+    [ARCH_CALL_REMAP_FILE_PAGES] = {SYS_remap_file_pages, "remap_file_pages"},
+    [ARCH_CALL_MSEAL] = {SYS_mseal, "mseal"},
+    [ARCH_CALL_MAP_SHADOW_STACK] = {SYS_map_shadow_stack, "map_shadow_stack"},
+    [ARCH_CALL_FALLOCATE] = {SYS_fallocate, "fallocate"},
+    [ARCH_CALL_TRUNCATE] = {SYS_truncate, "truncate"},
+    [ARCH_CALL_FTRUNCATE] = {SYS_ftruncate, "ftruncate"},
+    [ARCH_CALL_EXECVE] = {SYS_execve, "execve"},
+    [ARCH_CALL_EXECVEAT] = {SYS_execveat, "execveat"},
+    [ARCH_CALL_CLONE] = {SYS_clone, "clone"},
+    [ARCH_CALL_CLONE3] = {SYS_clone3, "clone3"},
+    [ARCH_CALL_FORK] = {SYS_fork, "fork"},
+    [ARCH_CALL_VFORK] = {SYS_vfork, "vfork"},
+    [ARCH_CALL_USERFAULTFD] = {SYS_userfaultfd, "userfaultfd"},
+    [ARCH_CALL_IOCTL] = {SYS_ioctl, "ioctl"},
+    [ARCH_CALL_PRCTL] = {SYS_prctl, "prctl"},
+    [ARCH_CALL_CLOSE] = {SYS_close, "close"},
+};
+
+long arch_call_number(enum arch_call call) {
+    return call > ARCH_CALL_NONE && call < ARCH_CALL_COUNT ? calls[call].number : -1;
+}
+
+enum arch_call arch_call_of(int64_t number) {
+    for (int call = ARCH_CALL_NONE + 1; call < ARCH_CALL_COUNT; call++) {
+        if (calls[call].number == number) return (enum arch_call)call;
+    }
+    return ARCH_CALL_NONE;
+}
+
+const char *arch_call_name(enum arch_call call) {
+    return call > ARCH_CALL_NONE && call < ARCH_CALL_COUNT ? calls[call].name : "";
+}
+
+// DS, ES, FS and GS are refused by the kernel on 64-bit.
+static const uint8_t perf_order[] = {
+    PERF_REG_X86_AX,  PERF_REG_X86_BX,  PERF_REG_X86_CX,  PERF_REG_X86_DX,  PERF_REG_X86_SI,
+    PERF_REG_X86_DI,  PERF_REG_X86_BP,  PERF_REG_X86_SP,  PERF_REG_X86_IP,  PERF_REG_X86_FLAGS,
+    PERF_REG_X86_CS,  PERF_REG_X86_SS,  PERF_REG_X86_R8,  PERF_REG_X86_R9,  PERF_REG_X86_R10,
+    PERF_REG_X86_R11, PERF_REG_X86_R12, PERF_REG_X86_R13, PERF_REG_X86_R14, PERF_REG_X86_R15,
+};
+enum { PERF_COUNT = sizeof perf_order / sizeof perf_order[0] };
+
+uint64_t arch_perf_mask(void) {
+    uint64_t mask = 0;
+    for (size_t i = 0; i < PERF_COUNT; i++) mask |= 1ULL << perf_order[i];
+    return mask;
+}
+
+uint64_t arch_perf_pc_mask(void) { return 1ULL << PERF_REG_X86_IP; }
+
+size_t arch_perf_count(void) { return PERF_COUNT; }
+
+void arch_perf_to_regs(const uint64_t *values, struct arch_regs *regs) {
+    struct user_regs_struct *r = &regs->user;
+    unsigned long long *const into[PERF_COUNT] = {
+        &r->rax, &r->rbx, &r->rcx, &r->rdx, &r->rsi, &r->rdi, &r->rbp, &r->rsp, &r->rip, &r->eflags,
+        &r->cs,  &r->ss,  &r->r8,  &r->r9,  &r->r10, &r->r11, &r->r12, &r->r13, &r->r14, &r->r15,
+    };
+    memset(regs, 0, sizeof *regs);
+    for (size_t i = 0; i < PERF_COUNT; i++) *into[i] = values[i];
+    r->orig_rax = (unsigned long long)-1;
+}
