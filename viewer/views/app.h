@@ -79,15 +79,16 @@ enum app_overlay { APP_OVERLAY_NONE, APP_OVERLAY_GOTO, APP_OVERLAY_PALETTE, APP_
 struct app_mapping {
     const struct vmv_mapping *map; /* of the world of the moment */
     enum vmv_kind kind;
-    bool guard;                 /* no access, beside a thread's stack: a touch raises SIGSEGV */
-    bool reserved;              /* no access, not a guard */
-    int32_t tid;                /* stack: the thread whose SP lies in it, 0 when none is known */
-    int group;                  /* index into app_regions.group */
-    char name[APP_NAME_SIZE];   /* everywhere: "sqlite3 r-x", "[heap]", "apply-0 stack" */
-    char short_name[48];        /* inside of its group: "r-x +1000", "stack" */
-    uint64_t resident, written; /* pages: resident at the moment; seen written in the latest frame or after it */
-    uint64_t huge_written;      /* of written: huge pages, each counted once (their 4 KiB pages are in `written`) */
-    uint64_t known;             /* pages of which anything is known */
+    bool guard;               /* no access, beside a thread's stack: a touch raises SIGSEGV */
+    bool reserved;            /* no access, not a guard */
+    int32_t tid;              /* stack: the thread whose SP lies in it, 0 when none is known */
+    int group;                /* index into app_regions.group */
+    char name[APP_NAME_SIZE]; /* everywhere: "sqlite3 r-x", "[heap]", "apply-0 stack" */
+    char short_name[48];      /* inside of its group: "r-x +1000", "stack" */
+    uint64_t resident;        /* pages, a huge one as its many small ones */
+    uint64_t written;         /* pages seen written in the latest frame or after it, a huge one as one */
+    uint64_t huge;            /* of written: huge pages */
+    uint64_t known;           /* pages of which anything is known */
 };
 
 struct app_group {
@@ -96,7 +97,7 @@ struct app_group {
     enum vmv_kind kind;
     int first, count;                  /* in app_regions.order */
     bool single;                       /* one mapping with the same name: shown as one row */
-    uint64_t bytes, resident, written; /* sums over its mappings; pages but for bytes */
+    uint64_t bytes, resident, written; /* sums over its mappings */
 };
 
 struct app_regions {
@@ -104,12 +105,10 @@ struct app_regions {
     size_t count;
     struct app_group *group; /* as listed */
     size_t group_count;
-    int *order;                                      /* indices into map, group by group */
-    uint64_t bytes, resident, written, huge_written; /* totals; pages but for bytes */
-    /* private: what it was made for */
-    uint32_t space;
-    uint64_t seq, changes;
-    bool valid;
+    int *order;                              /* indices into map, group by group */
+    uint64_t bytes, resident, written, huge; /* totals */
+    struct app_ages *ages; /* of the last writes, of pages not written in this frame; for the bounds of recency */
+    bool valid;            /* private: made for the moment */
 };
 
 /* --- how certain the moment is: counts of pages, over the whole space ----------------------------------------------
@@ -118,6 +117,13 @@ struct app_regions {
 struct app_census {
     uint64_t exact, stale, torn, unknown; /* of resident pages, by timeline_page() */
     bool complete;                        /* false: still counting, the numbers are lower bounds */
+};
+
+/* --- write recency: see views.h ---------------------------------------------------------------------------------- */
+
+struct view_recency {
+    uint64_t frame_t;  /* pages written at or after it are "now"; 0: no frame yet */
+    uint64_t bound[3]; /* ns before the moment, rising */
 };
 
 /* --- searches that go on over several pictures ---------------------------------------------------------------------
@@ -135,14 +141,9 @@ struct app_visit {
 };
 #define APP_VISITS 64
 
-struct app_marks { /* bookmarks, by time; of this session */
+struct app_bookmarks { /* by time; of this session */
     uint64_t *t;
     size_t count, room;
-};
-
-struct app_span { /* which space a process had, when */
-    uint32_t space;
-    uint64_t from, to; /* ns */
 };
 
 /* --- the struct ------------------------------------------------------------------------------------------------------
@@ -176,8 +177,9 @@ struct app {
 
     /* when */
     uint64_t duration;
-    uint64_t t;   /* the moment shown */
-    uint64_t seq; /* set with seek_seq, else UINT64_MAX */
+    uint64_t t;      /* the moment shown */
+    uint64_t seq;    /* set with seek_seq, else UINT64_MAX */
+    uint64_t moment; /* counts changes of time, process and space: caches compare it */
     bool playing;
     int direction;                     /* +1, -1 */
     double speed;                      /* recorded seconds per second */
@@ -186,7 +188,7 @@ struct app {
     struct ui_anim view_from, view_to; /* ns: what the timeline shows */
     bool span_set;                     /* a span of time is selected */
     uint64_t span_from, span_to;
-    struct app_marks bookmarks;
+    struct app_bookmarks bookmarks;
 
     /* where */
     int32_t pid;
@@ -215,7 +217,7 @@ struct app {
     enum app_overlay overlay;
     bool regions_over, inspector_over;                   /* shown as overlays in narrow windows */
     int regions_width, inspector_width, timeline_height; /* as dragged; 0: as the layout has it */
-    uint64_t unfolded_tid;
+    int threads_first;                                   /* timeline: thread lanes scrolled off */
     struct ui_scroll regions_scroll, inspector_scroll, help_scroll, palette_scroll;
     struct {
         uint64_t *id; /* folded groups, unsorted */
@@ -232,12 +234,14 @@ struct app {
     struct app_regions regions;
     struct app_census census;
     struct app_census_walk *census_walk;
+    struct view_recency recency;
+    uint64_t recency_moment;
     struct app_search **searches;
     size_t search_count, search_room;
-    struct app_curves *curves; /* columns of the timeline and sparklines */
-    struct app_facts *facts;   /* of the selection */
-    struct app_span *spans;    /* spaces of pid over time */
-    size_t span_count;
+    uint64_t search_clock;           /* frames begun */
+    double budget_ns;                /* app_search.h: the monotonic clock at which this frame's share is used up */
+    struct app_curves *curves;       /* columns of the timeline and sparklines */
+    struct app_history *history;     /* of pid: its spaces, frames and threads over time */
     struct app_map_cache *map_cache; /* of the map's views; freed with view_map_free() */
 };
 
@@ -276,6 +280,8 @@ bool app_set_pid(struct app *app, int32_t pid);
 void app_select(struct app *app, struct app_place place);
 /* Select and bring into view, remembering where one was. */
 void app_goto(struct app *app, struct app_place place);
+/* Bring the selection into view. */
+void app_fit(struct app *app);
 /* "0xADDR", "[heap]", "@1.5s", ...: false with the reason in error (UI_ERROR_SIZE). */
 bool app_goto_text(struct app *app, const char *text, char *error);
 /* Back to the last visit; false: at the beginning. */
@@ -333,7 +339,4 @@ void app_say(struct app *app, bool bad, const char *format, ...) __attribute__((
 void app_draw(struct app *app, struct ui_draw *draw, double now_ms);
 /* When the next frame is due: 0 at once, < 0 only after input, else ms to wait (a card, playing). */
 double app_next_frame(const struct app *app);
-/* Run searches and counts until none is left (scripts: wait). */
-void app_finish(struct app *app);
-
 #endif

@@ -22,6 +22,9 @@ struct view_layout {
 /* Pure: from the window's size, the sizes dragged and the overlays opened. */
 struct view_layout view_layout(const struct app *app);
 
+/* All of it, overlays included. */
+void view_window_draw(struct app *app);
+
 /* --- the views --------------------------------------------------------------------------------------------------- */
 
 void view_top_draw(struct app *app, const struct view_layout *layout);
@@ -78,10 +81,6 @@ void view_syscall_name(struct app *app, int64_t number, char *out, size_t size);
 /* --- write recency --------------------------------------------------------------------------------------------------
  * Steps: 0 this frame (or after it), then three bounds of 1 or 3 x 10^n, 4 older. The bounds are chosen from the pages
  * of the space at the moment, so that each step has pages where that is possible. */
-struct view_recency {
-    uint64_t frame_t;  /* pages written at or after it are "now"; 0: no frame yet */
-    uint64_t bound[3]; /* ns before the moment, rising */
-};
 const struct view_recency *view_recency(struct app *app);
 /* Step 0 .. 4 of a page; -1: never seen written. */
 int view_recency_step(const struct view_recency *recency, uint64_t now, uint64_t written);
@@ -91,7 +90,7 @@ void view_recency_label(const struct view_recency *recency, int step, char *out,
 ui_color view_age_color(struct app *app, const struct timeline_page *page, bool *never);
 
 /* Colour and pattern of a page under the colouring in force. The state (stale, torn, zero, guard, ...) is the pattern,
- * whatever the colouring. fade: draw at 20 % (mapped, not resident). */
+ * whatever the colouring. */
 struct view_cell {
     ui_color color;
     enum ui_pattern pattern;

@@ -1,0 +1,248 @@
+/* The mappings of the space and moment shown, with names, counts and groups. */
+#include "app_regions.h"
+#include "app_names.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- counting pages ------------------------------------------------------------------------------------------------
+ */
+
+uint64_t app_age_bound(int index) {
+    uint64_t bound = 1000000;
+    for (int i = 0; i < index / 2; i++) bound *= 10;
+    return index % 2 ? bound * 3 : bound;
+}
+
+void app_ages_add(struct app_ages *ages, uint64_t age_ns) {
+    int i = 0;
+    for (uint64_t bound = 1000000; i < APP_AGES && age_ns > bound; i++) bound = i % 2 ? bound / 3 * 10 : bound * 3;
+    ages->count[i]++;
+}
+
+bool app_page_resident(const struct vmv_page *page) {
+    return page->state == VMV_PAGE_RESIDENT || page->state == VMV_PAGE_ZERO;
+}
+
+uint64_t app_huge_bytes(uint32_t page_size) { return (uint64_t)page_size * (page_size / 8); }
+
+bool app_page_written(const struct vmv_space *space, const struct vmv_page *page) {
+    return page->written && space->last_frame_t && page->written >= space->last_frame_t;
+}
+
+static void count_pages(struct app *app, struct app_mapping *mapping, struct app_ages *ages) {
+    const struct vmv_space *space = app->space;
+    const struct vmv_page *page;
+    uint64_t addr = mapping->map->start, step = space->page_size, huge = UINT64_MAX;
+    uint64_t huge_bytes = app_huge_bytes(space->page_size);
+    while ((page = vmv_space_page_next(space, &addr, mapping->map->end))) {
+        mapping->known++;
+        mapping->resident += app_page_resident(page);
+        if (!app_page_written(space, page)) {
+            if (page->written) app_ages_add(ages, app->t > page->written ? app->t - page->written : 0);
+        } else if (!(page->flags & VMV_PAGEF_HUGE)) {
+            mapping->written++;
+        } else if (addr / huge_bytes != huge) {
+            huge = addr / huge_bytes;
+            mapping->written++;
+            mapping->huge++;
+        }
+        if (addr > UINT64_MAX - step) break;
+        addr += step;
+    }
+}
+
+/* --- groups --------------------------------------------------------------------------------------------------------
+ */
+
+static int rank_of(enum vmv_kind kind) {
+    static const int rank[VMV_KIND_COUNT] = {
+        [VMV_KIND_PROGRAM] = 0, [VMV_KIND_HEAP] = 1,    [VMV_KIND_STACK] = 2,  [VMV_KIND_ANONYMOUS] = 3,
+        [VMV_KIND_FILE] = 4,    [VMV_KIND_LIBRARY] = 5, [VMV_KIND_KERNEL] = 6,
+    };
+    return kind < VMV_KIND_COUNT ? rank[kind] : VMV_KIND_COUNT;
+}
+
+struct sorted { /* a group while the list is made */
+    struct app_group group;
+    int tid;
+    uint64_t start;
+    int index;
+};
+
+static int compare_groups(const void *left, const void *right) {
+    const struct sorted *a = left, *b = right;
+    int by_rank = rank_of(a->group.kind) - rank_of(b->group.kind);
+    if (by_rank) return by_rank;
+    /* Stacks without a known thread come last. */
+    unsigned at = (unsigned)a->tid - 1, bt = (unsigned)b->tid - 1;
+    if (at != bt) return at < bt ? -1 : 1;
+    return a->start < b->start ? -1 : a->start > b->start;
+}
+
+static void add_to_group(struct app_group *group, const struct app_mapping *mapping) {
+    group->count++;
+    group->bytes += mapping->map->end - mapping->map->start;
+    group->resident += mapping->resident;
+    group->written += mapping->written;
+}
+
+/* A guard is listed with its stack and has the stack's colour in lists. */
+static enum vmv_kind group_kind(const struct app_mapping *mapping) {
+    return mapping->guard ? VMV_KIND_STACK : mapping->kind;
+}
+
+static size_t gather_groups(struct app *app, struct sorted *sorted) {
+    struct app_regions *regions = &app->regions;
+    size_t count = 0;
+    for (size_t i = 0; i < regions->count; i++) {
+        struct app_mapping *mapping = &regions->map[i];
+        char name[APP_NAME_SIZE];
+        uint64_t id = app_name_group(mapping, app->world, name, sizeof name);
+        size_t g = count;
+        while (g-- > 0 && sorted[g].group.id != id) continue;
+        if (g == SIZE_MAX) {
+            g = count++;
+            sorted[g] = (struct sorted){.group = {.id = id, .kind = group_kind(mapping)},
+                                        .tid = mapping->tid,
+                                        .start = mapping->map->start,
+                                        .index = (int)g};
+            snprintf(sorted[g].group.name, sizeof sorted[g].group.name, "%s", name);
+        }
+        mapping->group = (int)g;
+        add_to_group(&sorted[g].group, mapping);
+    }
+    return count;
+}
+
+static void list_mappings(struct app_regions *regions, const struct sorted *sorted) {
+    int *place = calloc(regions->group_count + 1, sizeof *place), next = 0;
+    if (!place) return;
+    for (size_t g = 0; g < regions->group_count; g++) place[sorted[g].index] = (int)g;
+    for (size_t g = 0; g < regions->group_count; g++) {
+        regions->group[g].first = next;
+        next += regions->group[g].count;
+        regions->group[g].count = 0;
+    }
+    for (size_t i = 0; i < regions->count; i++) {
+        struct app_group *group = &regions->group[place[regions->map[i].group]];
+        regions->map[i].group = (int)(group - regions->group);
+        regions->order[group->first + group->count++] = (int)i;
+    }
+    free(place);
+}
+
+static void make_groups(struct app *app) {
+    struct app_regions *regions = &app->regions;
+    struct sorted *sorted = calloc(regions->count + 1, sizeof *sorted);
+    regions->group = calloc(regions->count + 1, sizeof *regions->group);
+    regions->order = calloc(regions->count + 1, sizeof *regions->order);
+    if (!sorted || !regions->group || !regions->order) {
+        free(sorted);
+        return;
+    }
+    regions->group_count = gather_groups(app, sorted);
+    qsort(sorted, regions->group_count, sizeof *sorted, compare_groups);
+    for (size_t g = 0; g < regions->group_count; g++) regions->group[g] = sorted[g].group;
+    list_mappings(regions, sorted);
+    for (size_t g = 0; g < regions->group_count; g++) regions->group[g].single = regions->group[g].count == 1;
+    free(sorted);
+}
+
+/* --- the whole -----------------------------------------------------------------------------------------------------
+ */
+
+static void clear(struct app_regions *regions) {
+    free(regions->map);
+    free(regions->group);
+    free(regions->order);
+    free(regions->ages);
+    *regions = (struct app_regions){0};
+}
+
+void app_regions_invalidate(struct app *app) { app->regions.valid = false; }
+void app_regions_free(struct app *app) { clear(&app->regions); }
+
+static void add_mappings(struct app *app) {
+    struct app_regions *regions = &app->regions;
+    const struct vmv_space *space = app->space;
+    for (size_t i = 0; i < space->map_count; i++) {
+        struct app_mapping *mapping = &regions->map[regions->count++];
+        mapping->map = &space->maps[i];
+        mapping->kind = vmv_mapping_kind(space, mapping->map);
+        const struct vmv_mapping *above = i + 1 < space->map_count ? &space->maps[i + 1] : NULL;
+        app_name_mapping(mapping, app->world, space->id, above);
+        count_pages(app, mapping, regions->ages);
+        regions->bytes += mapping->map->end - mapping->map->start;
+        regions->resident += mapping->resident;
+        regions->written += mapping->written;
+        regions->huge += mapping->huge;
+    }
+}
+
+const struct app_regions *app_regions(struct app *app) {
+    struct app_regions *regions = &app->regions;
+    if (regions->valid) return regions;
+    clear(regions);
+    regions->valid = true;
+    regions->ages = calloc(1, sizeof *regions->ages);
+    if (!app->space || !regions->ages) return regions;
+    regions->map = calloc(app->space->map_count + 1, sizeof *regions->map);
+    if (!regions->map) return regions;
+    add_mappings(app);
+    make_groups(app);
+    return regions;
+}
+
+size_t app_mapping_lower(struct app *app, uint64_t addr) {
+    const struct app_regions *regions = app_regions(app);
+    size_t low = 0, high = regions->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (regions->map[middle].map->end <= addr)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const struct app_mapping *app_mapping_at(struct app *app, uint64_t addr) {
+    const struct app_regions *regions = app_regions(app);
+    size_t i = app_mapping_lower(app, addr);
+    return i < regions->count && regions->map[i].map->start <= addr ? &regions->map[i] : NULL;
+}
+
+const struct app_group *app_group_find(struct app *app, uint64_t id) {
+    const struct app_regions *regions = app_regions(app);
+    for (size_t i = 0; i < regions->group_count; i++)
+        if (regions->group[i].id == id) return &regions->group[i];
+    return NULL;
+}
+
+/* --- folding -------------------------------------------------------------------------------------------------------
+ */
+
+bool app_group_folded(const struct app *app, uint64_t id) {
+    for (size_t i = 0; i < app->folded.count; i++)
+        if (app->folded.id[i] == id) return true;
+    return false;
+}
+
+void app_group_fold(struct app *app, uint64_t id, bool folded) {
+    if (app_group_folded(app, id) == folded) return;
+    if (!folded) {
+        for (size_t i = 0; i < app->folded.count; i++)
+            if (app->folded.id[i] == id) app->folded.id[i] = app->folded.id[--app->folded.count];
+        return;
+    }
+    if (app->folded.count == app->folded.room) {
+        size_t room = app->folded.room ? app->folded.room * 2 : 16;
+        uint64_t *more = realloc(app->folded.id, room * sizeof *more);
+        if (!more) return;
+        app->folded.id = more;
+        app->folded.room = room;
+    }
+    app->folded.id[app->folded.count++] = id;
+}
