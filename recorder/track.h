@@ -80,7 +80,8 @@ struct track_maps {
 // One frame: what was written since the last scan, re-armed in the same step; then huge pages and pages in mappings
 // that are not registered, which are listed every time they are resident (HUGE, UNARMED). 0 or a negative errno.
 int track_scan(struct track *track, struct track_maps maps, struct track_runs *out);
-// After copying: which pages of `copied` were written meanwhile. They stay due for the next scan.
+// After copying: which pages of `copied` were written meanwhile. They stay due for the next scan. Empty where hashes
+// are compared: nothing is known then.
 int track_rescan_torn(struct track *track, const struct track_runs *copied, struct track_runs *torn);
 // Everything that is resident or swapped out, without arming anything.
 int track_scan_resident(struct track *track, struct track_maps maps, struct track_runs *out);
@@ -93,9 +94,8 @@ struct track_copy {
     size_t pages, failed;
     size_t room; // pages; private
 };
-// Copies the present pages of `runs` from run `first` on, up to `max_pages`. Returns the index of the first run that
-// was not begun (== runs->count: all done); a run is taken whole unless it alone is larger than max_pages: then its
-// rest is given by *offset (bytes into the run), which must be 0 at first and be passed on.
+// Copies the present pages of `runs` from run `first`, `*offset` bytes into it, on: at most `max_pages`. Returns the
+// run to go on with (== runs->count: all done) and sets *offset, which is 0 at first and passed on unchanged.
 size_t track_copy(struct track *track, const struct track_runs *runs, size_t first, uint64_t *offset, size_t max_pages,
                   struct track_copy *out);
 void track_copy_free(struct track_copy *copy);

@@ -1,0 +1,179 @@
+// Scans with PAGEMAP_SCAN (6.7 and newer).
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysinfo.h>
+
+#include "arch.h"
+#include "kernel.h"
+#include "track_private.h"
+
+_Static_assert((int)TRACK_PAGE_WRITTEN == (int)PAGE_IS_WRITTEN && (int)TRACK_PAGE_FILE == (int)PAGE_IS_FILE &&
+                   (int)TRACK_PAGE_PRESENT == (int)PAGE_IS_PRESENT && (int)TRACK_PAGE_SWAPPED == (int)PAGE_IS_SWAPPED &&
+                   (int)TRACK_PAGE_ZERO == (int)PAGE_IS_PFNZERO && (int)TRACK_PAGE_HUGE == (int)PAGE_IS_HUGE &&
+                   (int)TRACK_PAGE_GUARD == (int)PAGE_IS_GUARD,
+               "a run's bits are the kernel's");
+
+enum { RETURNED = PAGE_IS_WRITTEN | PAGE_IS_FILE | PAGE_IS_PRESENT | PAGE_IS_SWAPPED | PAGE_IS_PFNZERO | PAGE_IS_HUGE };
+enum { REGIONS = 1024 };
+
+void track_runs_free(struct track_runs *runs) {
+    free(runs->runs);
+    *runs = (struct track_runs){0};
+}
+
+uint64_t track_runs_pages(const struct track_runs *runs) {
+    uint64_t pages = 0;
+    for (size_t i = 0; i < runs->count; i++) pages += (runs->runs[i].end - runs->runs[i].start) / TRACK_PAGE_BYTES;
+    return pages;
+}
+
+void track_runs_add(struct track_runs *runs, uint64_t start, uint64_t end, uint64_t pages) {
+    struct track_run *last = runs->count ? &runs->runs[runs->count - 1] : NULL;
+    if (last && last->end == start && last->pages == pages) {
+        last->end = end;
+        return;
+    }
+    if (runs->count == runs->room) {
+        runs->room = runs->room ? runs->room * 2 : 256;
+        runs->runs = realloc(runs->runs, runs->room * sizeof *runs->runs);
+        if (!runs->runs) abort();
+    }
+    runs->runs[runs->count++] = (struct track_run){start, end, pages};
+}
+
+static int by_start(const void *left, const void *right) {
+    const struct track_run *a = left, *b = right;
+    return a->start < b->start ? -1 : a->start > b->start;
+}
+
+void track_runs_sort(struct track_runs *runs) {
+    for (size_t i = 1; i < runs->count; i++) {
+        if (runs->runs[i].start >= runs->runs[i - 1].start) continue;
+        qsort(runs->runs, runs->count, sizeof *runs->runs, by_start);
+        return;
+    }
+}
+
+// A guard page is kept as a kind of swap entry.
+static uint64_t bits_of(uint64_t categories) {
+    return categories & PAGE_IS_GUARD ? categories & ~(uint64_t)PAGE_IS_SWAPPED : categories;
+}
+
+// Runs one scan over [scan.start, scan.end) to its end and adds what it finds.
+static int scan_all(const struct track *track, struct pm_scan_arg scan, uint64_t extra, struct track_runs *out) {
+    struct page_region regions[REGIONS];
+    scan.size = sizeof scan;
+    scan.vec = (uintptr_t)regions;
+    scan.vec_len = REGIONS;
+    scan.return_mask = RETURNED | (track->knows_guard ? PAGE_IS_GUARD : 0u);
+    uint64_t end = scan.end;
+    while (scan.start < end) {
+        scan.walk_end = 0;
+        int found = ioctl(track->pagemap, PAGEMAP_SCAN, &scan);
+        if (found < 0 && errno == EINTR) continue;
+        if (found < 0) return -errno;
+        for (int i = 0; i < found; i++)
+            track_runs_add(out, regions[i].start, regions[i].end, bits_of(regions[i].categories) | extra);
+        if (scan.walk_end <= scan.start) break; // nothing behind it: the address space has gone
+        scan.start = scan.walk_end;
+    }
+    return 0;
+}
+
+// Without swap space, "swapped" is only said of absent pages that carry a write-protect marker.
+static uint64_t here_or_swapped(void) {
+    struct sysinfo machine;
+    bool swap = sysinfo(&machine) != 0 || machine.totalswap > 0;
+    return PAGE_IS_PRESENT | (swap ? (uint64_t)PAGE_IS_SWAPPED : 0);
+}
+
+// Absent pages count as written for the kernel, so that presence must be asked for: without it the scan would also fill
+// page tables for every reservation. Guard pages look swapped out.
+static struct pm_scan_arg scan_written(const struct track *track, uint64_t start, uint64_t end) {
+    uint64_t not = (track->split_huge ? 0u : PAGE_IS_HUGE) | (track->knows_guard ? PAGE_IS_GUARD : 0u);
+    return (struct pm_scan_arg){
+        .start = start,
+        .end = end,
+        .category_inverted = not,
+        .category_mask = PAGE_IS_WRITTEN | not,
+        .category_anyof_mask = here_or_swapped(),
+    };
+}
+
+// Registered huge pages: arming would split them for good.
+static int list_huge(const struct track *track, struct track_runs *out) {
+    struct pm_scan_arg scan = {.end = ARCH_SPACE_END};
+    scan.category_mask = PAGE_IS_WPALLOWED | PAGE_IS_HUGE | PAGE_IS_PRESENT;
+    return track->split_huge ? 0 : scan_all(track, scan, 0, out);
+}
+
+// Present pages of mappings that could not be registered.
+static int list_unarmed(const struct track *track, struct track_runs *out) {
+    struct pm_scan_arg scan = {.end = ARCH_SPACE_END};
+    scan.category_inverted = PAGE_IS_WPALLOWED;
+    scan.category_mask = PAGE_IS_WPALLOWED | PAGE_IS_PRESENT;
+    return scan_all(track, scan, TRACK_PAGE_UNARMED, out);
+}
+
+int track_scan(struct track *track, struct track_maps maps, struct track_runs *out) {
+    out->count = 0;
+    if (track->changed != SOURCES_CHANGED_WP_ASYNC) return track_fallback_scan(track, maps, out);
+    struct pm_scan_arg scan = scan_written(track, 0, ARCH_SPACE_END);
+    scan.flags = PM_SCAN_WP_MATCHING;
+    int error = scan_all(track, scan, 0, out);
+    if (error == 0) error = list_huge(track, out);
+    if (error == 0) error = list_unarmed(track, out);
+    track_runs_sort(out);
+    return error;
+}
+
+// The parts of `runs` that lie in `wanted` from *at on; both are sorted.
+static void add_common(const struct track_runs *runs, const struct track_runs *wanted, size_t first, size_t last,
+                       struct track_runs *out) {
+    size_t w = first;
+    for (size_t i = 0; i < runs->count; i++) {
+        const struct track_run *run = &runs->runs[i];
+        while (w < last && wanted->runs[w].end <= run->start) w++;
+        for (size_t k = w; k < last && wanted->runs[k].start < run->end; k++) {
+            const struct track_run *want = &wanted->runs[k];
+            uint64_t start = run->start > want->start ? run->start : want->start;
+            uint64_t end = run->end < want->end ? run->end : want->end;
+            if (!(want->pages & (TRACK_PAGE_HUGE | TRACK_PAGE_UNARMED))) track_runs_add(out, start, end, run->pages);
+        }
+    }
+}
+
+enum { NEAR_BYTES = 2 << 20 }; // what lies closer together is scanned in one go
+
+int track_rescan_torn(struct track *track, const struct track_runs *copied, struct track_runs *torn) {
+    torn->count = 0;
+    if (track->changed != SOURCES_CHANGED_WP_ASYNC) return track_fallback_torn(track, copied, torn);
+    struct track_runs found = {0};
+    int error = 0;
+    for (size_t i = 0, next; i < copied->count && error == 0; i = next) {
+        uint64_t end = copied->runs[i].end;
+        for (next = i + 1; next < copied->count && copied->runs[next].start - end < NEAR_BYTES; next++)
+            end = copied->runs[next].end;
+        struct pm_scan_arg scan = scan_written(track, copied->runs[i].start, end);
+        scan.category_mask |= PAGE_IS_WPALLOWED;
+        found.count = 0;
+        error = scan_all(track, scan, 0, &found);
+        add_common(&found, copied, i, next, torn);
+    }
+    track_runs_free(&found);
+    return error;
+}
+
+int track_scan_resident(struct track *track, struct track_maps maps, struct track_runs *out) {
+    out->count = 0;
+    if (!track->scan_works) return track_fallback_resident(track, maps, out);
+    struct pm_scan_arg scan = {.end = ARCH_SPACE_END};
+    scan.category_anyof_mask = here_or_swapped() | (track->knows_guard ? PAGE_IS_GUARD : 0u);
+    return scan_all(track, scan, 0, out);
+}
+
+bool track_scan_knows_guard(int pagemap) {
+    struct pm_scan_arg none = {.size = sizeof none, .category_mask = PAGE_IS_GUARD, .return_mask = PAGE_IS_GUARD};
+    return ioctl(pagemap, PAGEMAP_SCAN, &none) >= 0;
+}
