@@ -64,7 +64,8 @@ static bool entry_decode(struct vmv_in *in, struct vmv_block *block) {
 }
 
 // Fills the table; true if its blocks fill the payload exactly and hold what the header promises.
-static bool table_fill(struct vmv_block_table *table, struct vmv_in *in, uint64_t lead, const struct vmv_chunk_header *header) {
+static bool table_fill(struct vmv_block_table *table, struct vmv_in *in, uint64_t lead,
+                       const struct vmv_chunk_header *header) {
     uint64_t offset = lead, at = 0, item = 0;
     for (size_t i = 0; i < table->count; i++) {
         struct vmv_block *block = &table->blocks[i];
@@ -76,11 +77,13 @@ static bool table_fill(struct vmv_block_table *table, struct vmv_in *in, uint64_
         at += block->raw;
         item += block->items;
     }
-    bool counted = header->type == VMV_CHUNK_PAGES || header->type == VMV_CHUNK_STACKS || header->type == VMV_CHUNK_REGS;
+    bool counted =
+        header->type == VMV_CHUNK_PAGES || header->type == VMV_CHUNK_STACKS || header->type == VMV_CHUNK_REGS;
     return vmv_in_left(in) == 0 && offset == header->stored && at == header->raw && (!counted || item == header->count);
 }
 
-struct vmv_block_table *vmv_block_table_decode(const uint8_t *lead, uint64_t length, const struct vmv_chunk_header *header) {
+struct vmv_block_table *vmv_block_table_decode(const uint8_t *lead, uint64_t length,
+                                               const struct vmv_chunk_header *header) {
     struct vmv_in in;
     if (!vmv_lead_open(lead, length, &in)) return NULL;
     uint64_t count = vmv_in_varint(&in);
@@ -98,9 +101,12 @@ const struct vmv_block *vmv_block_of_item(const struct vmv_block_table *table, u
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         const struct vmv_block *block = &table->blocks[middle];
-        if (item < block->item) high = middle;
-        else if (item - block->item >= block->items) low = middle + 1;
-        else return block;
+        if (item < block->item)
+            high = middle;
+        else if (item - block->item >= block->items)
+            low = middle + 1;
+        else
+            return block;
     }
     return NULL;
 }
@@ -110,9 +116,12 @@ const struct vmv_block *vmv_block_of_byte(const struct vmv_block_table *table, u
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         const struct vmv_block *block = &table->blocks[middle];
-        if (at < block->at) high = middle;
-        else if (at - block->at >= block->raw) low = middle + 1;
-        else return block;
+        if (at < block->at)
+            high = middle;
+        else if (at - block->at >= block->raw)
+            low = middle + 1;
+        else
+            return block;
     }
     return NULL;
 }

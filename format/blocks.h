@@ -6,12 +6,12 @@
 #include "chunk.h"
 
 struct vmv_block {
-    uint64_t offset;         // of its stored bytes in the payload
-    uint32_t stored, raw;    // bytes; equal: stored as it is, else one zstd frame
-    uint32_t check;          // low 32 bits of the XXH3-64 of the stored bytes
-    uint64_t item;           // items in the blocks before it
-    uint32_t items;          // pages, stacks or register blobs in it; 0 in an OBJECT
-    uint64_t at;             // raw bytes in the blocks before it
+    uint64_t offset;      // of its stored bytes in the payload
+    uint32_t stored, raw; // bytes; equal: stored as it is, else one zstd frame
+    uint32_t check;       // low 32 bits of the XXH3-64 of the stored bytes
+    uint64_t item;        // items in the blocks before it
+    uint32_t items;       // pages, stacks or register blobs in it; 0 in an OBJECT
+    uint64_t at;          // raw bytes in the blocks before it
 };
 
 struct vmv_block_table {
@@ -30,7 +30,8 @@ uint64_t vmv_lead_length(const uint8_t in[4], uint64_t stored);
 // Checks and strips the length and the check of a table or prefix of `length` bytes.
 bool vmv_lead_open(const uint8_t *lead, uint64_t length, struct vmv_in *in);
 // The table in `lead` (as long as vmv_lead_length says), checked against the chunk's header. NULL: malformed. free().
-struct vmv_block_table *vmv_block_table_decode(const uint8_t *lead, uint64_t length, const struct vmv_chunk_header *header);
+struct vmv_block_table *vmv_block_table_decode(const uint8_t *lead, uint64_t length,
+                                               const struct vmv_chunk_header *header);
 // The block that holds an item / a raw byte, NULL if none.
 const struct vmv_block *vmv_block_of_item(const struct vmv_block_table *table, uint64_t item);
 const struct vmv_block *vmv_block_of_byte(const struct vmv_block_table *table, uint64_t at);

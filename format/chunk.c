@@ -17,8 +17,8 @@ static uint64_t get(const uint8_t *at, unsigned bytes) {
 }
 
 const char *vmv_chunk_name(uint32_t type) {
-    static const char *const names[VMV_CHUNK_TYPE_COUNT] = {
-        NULL, "META", "EVENTS", "STACKS", "REGS", "PAGES", "OBJECT", "STATE", "SUMMARY", "NOTES", "INDEX", "END"};
+    static const char *const names[VMV_CHUNK_TYPE_COUNT] = {NULL,     "META",  "EVENTS",  "STACKS", "REGS",  "PAGES",
+                                                            "OBJECT", "STATE", "SUMMARY", "NOTES",  "INDEX", "END"};
     return type < VMV_CHUNK_TYPE_COUNT ? names[type] : NULL;
 }
 

@@ -6,9 +6,18 @@
 #include <stdint.h>
 
 enum vmv_chunk_type {
-    VMV_CHUNK_META = 1, VMV_CHUNK_EVENTS = 2, VMV_CHUNK_STACKS = 3, VMV_CHUNK_REGS = 4, VMV_CHUNK_PAGES = 5,
-    VMV_CHUNK_OBJECT = 6, VMV_CHUNK_STATE = 7, VMV_CHUNK_SUMMARY = 8, VMV_CHUNK_NOTES = 9, VMV_CHUNK_INDEX = 10,
-    VMV_CHUNK_END = 11, VMV_CHUNK_TYPE_COUNT = 12,
+    VMV_CHUNK_META = 1,
+    VMV_CHUNK_EVENTS = 2,
+    VMV_CHUNK_STACKS = 3,
+    VMV_CHUNK_REGS = 4,
+    VMV_CHUNK_PAGES = 5,
+    VMV_CHUNK_OBJECT = 6,
+    VMV_CHUNK_STATE = 7,
+    VMV_CHUNK_SUMMARY = 8,
+    VMV_CHUNK_NOTES = 9,
+    VMV_CHUNK_INDEX = 10,
+    VMV_CHUNK_END = 11,
+    VMV_CHUNK_TYPE_COUNT = 12,
 };
 const char *vmv_chunk_name(uint32_t type); // "EVENTS"; NULL if unknown
 
@@ -22,12 +31,12 @@ enum vmv_chunk_flags {
 
 // Limits that a reader checks before it allocates.
 enum {
-    VMV_RAW_LIMIT = 256 << 20,              // bytes a chunk may inflate to
+    VMV_RAW_LIMIT = 256 << 20, // bytes a chunk may inflate to
     VMV_STORED_LIMIT = VMV_RAW_LIMIT + (1 << 20),
-    VMV_EVENTS_RAW_LIMIT = 32 << 20,        // bytes, EVENTS
-    VMV_EVENTS_COUNT_LIMIT = 65536,         // events in one EVENTS chunk
-    VMV_TABLE_LIMIT = 8 << 20,              // bytes of a prefix or a block table
-    VMV_BLOCK_LIMIT = 4 << 20,              // bytes a block may inflate to
+    VMV_EVENTS_RAW_LIMIT = 32 << 20, // bytes, EVENTS
+    VMV_EVENTS_COUNT_LIMIT = 65536,  // events in one EVENTS chunk
+    VMV_TABLE_LIMIT = 8 << 20,       // bytes of a prefix or a block table
+    VMV_BLOCK_LIMIT = 4 << 20,       // bytes a block may inflate to
 };
 
 enum { VMV_FORMAT_MAJOR = 1, VMV_FORMAT_MINOR = 0 };
@@ -38,23 +47,23 @@ struct vmv_file_header { // 64 bytes on disk
 };
 enum { VMV_FILE_HEADER_BYTES = 64, VMV_CHUNK_HEADER_BYTES = 80, VMV_CHUNK_TRAILER_BYTES = 16 };
 
-struct vmv_chunk_header { // 80 bytes on disk: magic, these, and a hash of the header itself
-    uint32_t type, flags;      // 16 bits each on disk
-    uint32_t tag;              // the first four bytes of the file's id: tells its chunks from those of a trace that
-                               // lies inside a recorded page
-    uint64_t stored, raw;      // payload bytes in the file; after inflating
-    uint64_t t_first, t_last;  // ns
-    uint64_t first, count;     // EVENTS: first seq and events; PAGES/STACKS/REGS: first number and how many;
-                               // OBJECT: object number and offset in the file; STATE: seq of the next event; else 0
-    uint64_t hash;             // XXH3-64 of the stored payload
-    uint64_t back;             // file offset of the newest INDEX before this chunk, 0 if none
+struct vmv_chunk_header {     // 80 bytes on disk: magic, these, and a hash of the header itself
+    uint32_t type, flags;     // 16 bits each on disk
+    uint32_t tag;             // the first four bytes of the file's id: tells its chunks from those of a trace that
+                              // lies inside a recorded page
+    uint64_t stored, raw;     // payload bytes in the file; after inflating
+    uint64_t t_first, t_last; // ns
+    uint64_t first, count;    // EVENTS: first seq and events; PAGES/STACKS/REGS: first number and how many;
+                              // OBJECT: object number and offset in the file; STATE: seq of the next event; else 0
+    uint64_t hash;            // XXH3-64 of the stored payload
+    uint64_t back;            // file offset of the newest INDEX before this chunk, 0 if none
 };
 struct vmv_chunk { // where a chunk lies
     struct vmv_chunk_header header;
     uint64_t offset; // of its header in the file
 };
 
-uint32_t vmv_file_tag(const struct vmv_file_header *header); // what its chunks carry as their tag
+uint32_t vmv_file_tag(const struct vmv_file_header *header);          // what its chunks carry as their tag
 static inline uint64_t vmv_chunk_end(const struct vmv_chunk *chunk) { // offset of what follows it
     return chunk->offset + VMV_CHUNK_HEADER_BYTES + chunk->header.stored + VMV_CHUNK_TRAILER_BYTES;
 }

@@ -85,34 +85,43 @@ static bool open_file(struct vmv_reader *reader, const char *path, char *error, 
     reader->fd = standard || !S_ISREG(status.st_mode) ? copy_to_temporary(fd) : fd;
     if (reader->fd != fd && !standard) close(fd);
     if (reader->fd < 0 || fstat(reader->fd, &status) != 0)
-        return refuse(error, error_size, "%s: cannot be copied to a temporary file: %s; set TMPDIR to a folder with room",
-                      reader->path, strerror(errno));
+        return refuse(error, error_size,
+                      "%s: cannot be copied to a temporary file: %s; set TMPDIR to a folder with room", reader->path,
+                      strerror(errno));
     reader->size = (uint64_t)status.st_size;
     return true;
 }
 
 static bool refuse_short(const struct vmv_reader *reader, char *error, size_t error_size) {
     return refuse(error, error_size,
-                  "%s: cut within its header at byte %llu: nothing of the recording is in it; record again", reader->path,
-                  (unsigned long long)reader->size);
+                  "%s: cut within its header at byte %llu: nothing of the recording is in it; record again",
+                  reader->path, (unsigned long long)reader->size);
 }
 
 static bool read_file_header(struct vmv_reader *reader, char *error, size_t error_size) {
     uint8_t bytes[VMV_FILE_HEADER_BYTES] = {0};
     size_t have = reader->size < sizeof bytes ? (size_t)reader->size : sizeof bytes;
-    if (have == 0) return refuse(error, error_size, "%s: empty at byte 0: nothing was recorded; record again", reader->path);
-    if (!vmv_reader_pread(reader, 0, bytes, have)) return refuse(error, error_size, "%s: reading at byte 0: %s", reader->path, strerror(errno));
+    if (have == 0)
+        return refuse(error, error_size, "%s: empty at byte 0: nothing was recorded; record again", reader->path);
+    if (!vmv_reader_pread(reader, 0, bytes, have))
+        return refuse(error, error_size, "%s: reading at byte 0: %s", reader->path, strerror(errno));
     switch (vmv_file_header_decode(bytes, &reader->header)) {
-    case 0: return true;
+    case 0:
+        return true;
     case 1:
         if (have < 8 && memcmp(bytes, "\x89VMV\r\n\x1a\n", have) == 0) return refuse_short(reader, error, error_size);
-        return refuse(error, error_size, "%s: not a vmvis trace (byte 0 says so); name a file that vmvis-record wrote", reader->path);
+        return refuse(error, error_size, "%s: not a vmvis trace (byte 0 says so); name a file that vmvis-record wrote",
+                      reader->path);
     case 2:
-        return refuse(error, error_size, "%s: format %u.%u at byte 8 is newer than this vmvis, which reads up to %u.x; use a vmvis that reads format %u",
+        return refuse(error, error_size,
+                      "%s: format %u.%u at byte 8 is newer than this vmvis, which reads up to %u.x; use a vmvis that "
+                      "reads format %u",
                       reader->path, reader->header.major, reader->header.minor, VMV_FORMAT_MAJOR, reader->header.major);
     default:
         if (have < sizeof bytes) return refuse_short(reader, error, error_size);
-        return refuse(error, error_size, "%s: the header at byte 0 is damaged; copy the trace again from where it was recorded", reader->path);
+        return refuse(error, error_size,
+                      "%s: the header at byte 0 is damaged; copy the trace again from where it was recorded",
+                      reader->path);
     }
 }
 
@@ -132,7 +141,10 @@ static bool read_meta(struct vmv_reader *reader, char *error, size_t error_size)
     uint32_t page = reader->meta.page_size;
     ok = ok && page >= 512 && page <= (1u << 20) && (page & (page - 1)) == 0;
     free(payload);
-    if (!ok) return refuse(error, error_size, "%s: META at byte %d is damaged; copy the trace again from where it was recorded", reader->path, VMV_FILE_HEADER_BYTES);
+    if (!ok)
+        return refuse(error, error_size,
+                      "%s: META at byte %d is damaged; copy the trace again from where it was recorded", reader->path,
+                      VMV_FILE_HEADER_BYTES);
     vmv_reader_add_chunk(reader, &chunk);
     return true;
 }
@@ -159,7 +171,8 @@ static void estimate_end(struct vmv_reader *reader) {
     }
     for (size_t i = 0; i < reader->count; i++) {
         const struct vmv_chunk_header *header = &reader->chunks[i].header;
-        if (header->type == VMV_CHUNK_EVENTS && header->t_last > reader->end.duration_ns) reader->end.duration_ns = header->t_last;
+        if (header->type == VMV_CHUNK_EVENTS && header->t_last > reader->end.duration_ns)
+            reader->end.duration_ns = header->t_last;
     }
     reader->end.complete = false;
     reader->error[0] = 0;
@@ -186,12 +199,21 @@ static void warn(struct vmv_reader *reader, bool ended) {
     unsigned long long sound = reader->sound, left = reader->size - reader->sound;
     int printed = 0;
     if (reader->skipped_from < reader->skipped_to)
-        printed = asprintf(&reader->warning, "%s: damaged between bytes %llu and %llu: what lies there is left out; `vmvis-inspect repair` keeps the rest", reader->path,
-                           (unsigned long long)reader->skipped_from, (unsigned long long)reader->skipped_to);
+        printed =
+            asprintf(&reader->warning,
+                     "%s: damaged between bytes %llu and %llu: what lies there is left out; `vmvis-inspect repair` "
+                     "keeps the rest",
+                     reader->path, (unsigned long long)reader->skipped_from, (unsigned long long)reader->skipped_to);
     else if (left > 0)
-        printed = asprintf(&reader->warning, "%s: cut at byte %llu: the last %llu bytes are incomplete; what is before is shown (the recording was interrupted)", reader->path, sound, left);
+        printed = asprintf(&reader->warning,
+                           "%s: cut at byte %llu: the last %llu bytes are incomplete; what is before is shown (the "
+                           "recording was interrupted)",
+                           reader->path, sound, left);
     else if (!ended)
-        printed = asprintf(&reader->warning, "%s: ends at byte %llu without its end mark; what is before is shown (the recording was interrupted)", reader->path, sound);
+        printed = asprintf(
+            &reader->warning,
+            "%s: ends at byte %llu without its end mark; what is before is shown (the recording was interrupted)",
+            reader->path, sound);
     if (printed < 0) reader->warning = NULL;
 }
 

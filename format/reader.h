@@ -15,7 +15,7 @@ struct vmv_reader;
 // Opens `path` ("-": standard input, copied to an unlinked temporary file). NULL: `error` holds one line with file,
 // place and remedy. A trace cut after its META opens up to the cut; vmv_reader_warning() then says so.
 struct vmv_reader *vmv_reader_open(const char *path, char *error, size_t error_size);
-void vmv_reader_close(struct vmv_reader *reader); // accepts NULL
+void vmv_reader_close(struct vmv_reader *reader);                // accepts NULL
 const char *vmv_reader_warning(const struct vmv_reader *reader); // one line, or NULL
 const char *vmv_reader_path(const struct vmv_reader *reader);
 
@@ -33,25 +33,38 @@ const char *vmv_reader_error(const struct vmv_reader *reader); // the last one, 
 
 // EVENTS chunks: the coarse addresses they concern, without inflating the events. Ranges of blocks, sorted by space
 // and block, disjoint: all of [block, last] are concerned. block, last: address >> 21.
-struct vmv_touched { uint32_t space; uint64_t block, last; };
-struct vmv_touched *vmv_reader_touched(struct vmv_reader *reader, const struct vmv_chunk *chunk, size_t *count); // free()
+struct vmv_touched {
+    uint32_t space;
+    uint64_t block, last;
+};
+struct vmv_touched *vmv_reader_touched(struct vmv_reader *reader, const struct vmv_chunk *chunk,
+                                       size_t *count); // free()
 // Events per type of a chunk, from its prefix.
 bool vmv_reader_counts(struct vmv_reader *reader, const struct vmv_chunk *chunk, uint64_t counts[VMV_EV_TYPE_COUNT]);
 // All events of a chunk, in order, in `arena`. NULL and error if malformed.
-struct vmv_event *vmv_reader_events(struct vmv_reader *reader, const struct vmv_chunk *chunk, struct vmv_arena *arena, size_t *count);
+struct vmv_event *vmv_reader_events(struct vmv_reader *reader, const struct vmv_chunk *chunk, struct vmv_arena *arena,
+                                    size_t *count);
 // The world of a STATE chunk. The caller destroys it.
 struct vmv_world *vmv_reader_state(struct vmv_reader *reader, const struct vmv_chunk *chunk);
-bool vmv_reader_summary(struct vmv_reader *reader, const struct vmv_chunk *chunk, struct vmv_arena *arena, struct vmv_summary *summary);
+bool vmv_reader_summary(struct vmv_reader *reader, const struct vmv_chunk *chunk, struct vmv_arena *arena,
+                        struct vmv_summary *summary);
 
 // Blobs by number; caches inflated blocks within its budget.
 bool vmv_reader_page(struct vmv_reader *reader, uint64_t content, uint8_t *out); // page_size bytes
-struct vmv_stack { // lives until the next call
-    const uint8_t *regs; size_t regs_length;
+struct vmv_stack {                                                               // lives until the next call
+    const uint8_t *regs;
+    size_t regs_length;
     uint64_t sp;
-    const uint8_t *bytes; size_t length;
+    const uint8_t *bytes;
+    size_t length;
 };
 bool vmv_reader_stack(struct vmv_reader *reader, uint64_t number, struct vmv_stack *stack);
-struct vmv_regs { const uint8_t *general; size_t general_length; const uint8_t *extended; size_t extended_length; };
+struct vmv_regs {
+    const uint8_t *general;
+    size_t general_length;
+    const uint8_t *extended;
+    size_t extended_length;
+};
 bool vmv_reader_regs(struct vmv_reader *reader, uint64_t number, struct vmv_regs *regs);
 
 // Objects.

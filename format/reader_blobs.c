@@ -35,7 +35,8 @@ static uint8_t *inflate_block(struct vmv_reader *reader, const struct vmv_block 
     if ((uint32_t)vmv_chunk_hash(stored, block->stored) != block->check) return NULL;
     uint8_t *raw = malloc(block->raw);
     if (!raw) abort();
-    if (block->stored == block->raw) memcpy(raw, stored, block->raw);
+    if (block->stored == block->raw)
+        memcpy(raw, stored, block->raw);
     else if (!vmv_reader_inflate(reader, stored, block->stored, raw, block->raw)) {
         free(raw);
         return NULL;
@@ -57,7 +58,8 @@ static bool load_block(struct vmv_reader *reader, const struct vmv_chunk *chunk,
     return true;
 }
 
-bool vmv_reader_block_of_item(struct vmv_reader *reader, const struct vmv_chunk *chunk, uint64_t item, struct vmv_block_view *view) {
+bool vmv_reader_block_of_item(struct vmv_reader *reader, const struct vmv_chunk *chunk, uint64_t item,
+                              struct vmv_block_view *view) {
     const struct vmv_block_table *table = table_of(reader, chunk);
     if (!table) return false;
     const struct vmv_block *block = vmv_block_of_item(table, item);
@@ -66,7 +68,8 @@ bool vmv_reader_block_of_item(struct vmv_reader *reader, const struct vmv_chunk 
     return load_block(reader, chunk, view);
 }
 
-bool vmv_reader_block_of_byte(struct vmv_reader *reader, const struct vmv_chunk *chunk, uint64_t at, struct vmv_block_view *view) {
+bool vmv_reader_block_of_byte(struct vmv_reader *reader, const struct vmv_chunk *chunk, uint64_t at,
+                              struct vmv_block_view *view) {
     const struct vmv_block_table *table = table_of(reader, chunk);
     if (!table) return false;
     const struct vmv_block *block = vmv_block_of_byte(table, at);
@@ -77,19 +80,24 @@ bool vmv_reader_block_of_byte(struct vmv_reader *reader, const struct vmv_chunk 
 
 // --- by number
 
-static const struct vmv_chunk *chunk_of(struct vmv_reader *reader, const struct vmv_number_list *list, uint64_t number) {
+static const struct vmv_chunk *chunk_of(struct vmv_reader *reader, const struct vmv_number_list *list,
+                                        uint64_t number) {
     size_t low = 0, high = list->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         const struct vmv_chunk *chunk = &reader->chunks[list->chunks[middle]];
-        if (number < chunk->header.first) high = middle;
-        else if (number - chunk->header.first >= chunk->header.count) low = middle + 1;
-        else return chunk;
+        if (number < chunk->header.first)
+            high = middle;
+        else if (number - chunk->header.first >= chunk->header.count)
+            low = middle + 1;
+        else
+            return chunk;
     }
     return NULL;
 }
 
-static bool view_number(struct vmv_reader *reader, const struct vmv_number_list *list, uint64_t number, struct vmv_block_view *view) {
+static bool view_number(struct vmv_reader *reader, const struct vmv_number_list *list, uint64_t number,
+                        struct vmv_block_view *view) {
     const struct vmv_chunk *chunk = chunk_of(reader, list, number);
     if (!chunk) return vmv_reader_corrupt(reader, 0, "number", "nothing is stored under it");
     if (!vmv_reader_block_of_item(reader, chunk, number - chunk->header.first, view)) return false;
@@ -106,7 +114,8 @@ bool vmv_reader_page(struct vmv_reader *reader, uint64_t content, uint8_t *out) 
     }
     if (content < VMV_CONTENT_FIRST) return vmv_reader_corrupt(reader, 0, "content", "no bytes are stored for it");
     if (!view_number(reader, &reader->pages, content, &view)) return false;
-    if (view.block.raw != view.block.items * page) return vmv_reader_corrupt(reader, view.block.offset, "block", "does not hold whole pages");
+    if (view.block.raw != view.block.items * page)
+        return vmv_reader_corrupt(reader, view.block.offset, "block", "does not hold whole pages");
     memcpy(out, view.data + (content - view.block.item) * page, page);
     return true;
 }
@@ -126,7 +135,8 @@ bool vmv_stack_next(struct vmv_in *in, struct vmv_stack *stack) {
 }
 
 bool vmv_regs_next(struct vmv_in *in, struct vmv_regs *regs) {
-    return piece_next(in, &regs->general, &regs->general_length) && piece_next(in, &regs->extended, &regs->extended_length);
+    return piece_next(in, &regs->general, &regs->general_length) &&
+           piece_next(in, &regs->extended, &regs->extended_length);
 }
 
 bool vmv_reader_stack(struct vmv_reader *reader, uint64_t number, struct vmv_stack *stack) {

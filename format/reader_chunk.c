@@ -33,28 +33,33 @@ bool vmv_reader_inflate(struct vmv_reader *reader, const uint8_t *from, size_t s
 }
 
 // The body of a payload that is not made of blocks.
-static bool inflate_body(struct vmv_reader *reader, const struct vmv_chunk *chunk, const uint8_t *body, size_t stored, uint8_t *to) {
+static bool inflate_body(struct vmv_reader *reader, const struct vmv_chunk *chunk, const uint8_t *body, size_t stored,
+                         uint8_t *to) {
     if (chunk->header.flags & VMV_CHUNKF_ZSTD) return vmv_reader_inflate(reader, body, stored, to, chunk->header.raw);
     if (stored != chunk->header.raw) return false;
     memcpy(to, body, stored);
     return true;
 }
 
-static bool inflate_blocks(struct vmv_reader *reader, const struct vmv_chunk *chunk, const uint8_t *stored, uint64_t lead, uint8_t *to) {
+static bool inflate_blocks(struct vmv_reader *reader, const struct vmv_chunk *chunk, const uint8_t *stored,
+                           uint64_t lead, uint8_t *to) {
     struct vmv_block_table *table = vmv_block_table_decode(stored, lead, &chunk->header);
     bool ok = table != NULL;
     for (size_t i = 0; ok && i < table->count; i++) {
         const struct vmv_block *block = &table->blocks[i];
         const uint8_t *from = stored + block->offset;
         ok = (uint32_t)vmv_chunk_hash(from, block->stored) == block->check;
-        if (ok && block->stored == block->raw) memcpy(to + block->at, from, block->raw);
-        else if (ok) ok = vmv_reader_inflate(reader, from, block->stored, to + block->at, block->raw);
+        if (ok && block->stored == block->raw)
+            memcpy(to + block->at, from, block->raw);
+        else if (ok)
+            ok = vmv_reader_inflate(reader, from, block->stored, to + block->at, block->raw);
     }
     free(table);
     return ok;
 }
 
-static bool inflate_payload(struct vmv_reader *reader, const struct vmv_chunk *chunk, const uint8_t *stored, uint8_t *to) {
+static bool inflate_payload(struct vmv_reader *reader, const struct vmv_chunk *chunk, const uint8_t *stored,
+                            uint8_t *to) {
     const struct vmv_chunk_header *header = &chunk->header;
     bool leads = header->flags & (VMV_CHUNKF_PREFIX | VMV_CHUNKF_BLOCKS);
     uint64_t lead = 0;
@@ -95,7 +100,8 @@ uint8_t *vmv_reader_lead(struct vmv_reader *reader, const struct vmv_chunk *chun
     if (*length > have) {
         uint8_t *larger = realloc(lead, *length);
         if (larger) lead = larger;
-        if (!larger || !vmv_reader_pread(reader, vmv_chunk_payload(chunk) + have, lead + have, *length - have)) *length = 0;
+        if (!larger || !vmv_reader_pread(reader, vmv_chunk_payload(chunk) + have, lead + have, *length - have))
+            *length = 0;
     }
     if (*length != 0) return lead;
     free(lead);
@@ -127,8 +133,10 @@ struct vmv_touched *vmv_reader_touched(struct vmv_reader *reader, const struct v
     *count = 0;
     if (!prefix) return NULL;
     if (vmv_counts_decode(&in, counts)) ranges = vmv_touched_decode(&in, count);
-    if (in.bad) vmv_reader_corrupt_chunk(reader, chunk, "its prefix is damaged");
-    else if (!ranges) ranges = calloc(1, sizeof *ranges); // none, and not an error
+    if (in.bad)
+        vmv_reader_corrupt_chunk(reader, chunk, "its prefix is damaged");
+    else if (!ranges)
+        ranges = calloc(1, sizeof *ranges); // none, and not an error
     free(prefix);
     return ranges;
 }
@@ -146,7 +154,8 @@ bool vmv_reader_counts(struct vmv_reader *reader, const struct vmv_chunk *chunk,
 
 // --- events, states, summaries
 
-static bool decode_events(const struct vmv_chunk *chunk, struct vmv_in *in, struct vmv_arena *arena, struct vmv_event *events) {
+static bool decode_events(const struct vmv_chunk *chunk, struct vmv_in *in, struct vmv_arena *arena,
+                          struct vmv_event *events) {
     struct vmv_codec codec = {0};
     for (uint64_t i = 0; i < chunk->header.count; i++) {
         if (!vmv_event_decode(&codec, in, arena, &events[i])) return false;
@@ -155,11 +164,13 @@ static bool decode_events(const struct vmv_chunk *chunk, struct vmv_in *in, stru
     return vmv_in_left(in) == 0;
 }
 
-struct vmv_event *vmv_reader_events(struct vmv_reader *reader, const struct vmv_chunk *chunk, struct vmv_arena *arena, size_t *count) {
+struct vmv_event *vmv_reader_events(struct vmv_reader *reader, const struct vmv_chunk *chunk, struct vmv_arena *arena,
+                                    size_t *count) {
     const struct vmv_chunk_header *header = &chunk->header;
     size_t length;
     *count = 0;
-    if (header->type != VMV_CHUNK_EVENTS || header->raw > VMV_EVENTS_RAW_LIMIT || header->count > VMV_EVENTS_COUNT_LIMIT || header->count > header->raw) {
+    if (header->type != VMV_CHUNK_EVENTS || header->raw > VMV_EVENTS_RAW_LIMIT ||
+        header->count > VMV_EVENTS_COUNT_LIMIT || header->count > header->raw) {
         vmv_reader_corrupt_chunk(reader, chunk, "has impossible counts of events");
         return NULL;
     }
@@ -169,8 +180,10 @@ struct vmv_event *vmv_reader_events(struct vmv_reader *reader, const struct vmv_
     struct vmv_event *events = vmv_arena_alloc(arena, (size_t)header->count * sizeof *events + 1);
     bool ok = decode_events(chunk, &in, arena, events);
     free(payload);
-    if (ok) *count = (size_t)header->count;
-    else vmv_reader_corrupt_chunk(reader, chunk, "its events are malformed");
+    if (ok)
+        *count = (size_t)header->count;
+    else
+        vmv_reader_corrupt_chunk(reader, chunk, "its events are malformed");
     return ok ? events : NULL;
 }
 
@@ -189,7 +202,8 @@ struct vmv_world *vmv_reader_state(struct vmv_reader *reader, const struct vmv_c
     return world;
 }
 
-bool vmv_reader_summary(struct vmv_reader *reader, const struct vmv_chunk *chunk, struct vmv_arena *arena, struct vmv_summary *summary) {
+bool vmv_reader_summary(struct vmv_reader *reader, const struct vmv_chunk *chunk, struct vmv_arena *arena,
+                        struct vmv_summary *summary) {
     size_t length;
     memset(summary, 0, sizeof *summary);
     if (chunk->header.type != VMV_CHUNK_SUMMARY) return vmv_reader_corrupt_chunk(reader, chunk, "is not a SUMMARY");

@@ -33,7 +33,8 @@ static void *grown(void *array, size_t count, size_t *room, size_t size) {
 }
 
 // Chunks whose numbers do not rise, or run over, cannot be looked up; verify reports them.
-static void add_numbers(struct vmv_reader *reader, struct vmv_number_list *list, const struct vmv_chunk_header *header) {
+static void add_numbers(struct vmv_reader *reader, struct vmv_number_list *list,
+                        const struct vmv_chunk_header *header) {
     if (header->first < list->next || header->count == 0 || header->count > header->raw) return;
     if (header->first > UINT64_MAX - header->count) return;
     list->chunks = grown(list->chunks, list->count, &list->room, sizeof *list->chunks);
@@ -59,11 +60,13 @@ static bool chunk_before(const struct vmv_reader *reader, uint64_t end, struct v
     uint64_t offset;
     if (end < VMV_FILE_HEADER_BYTES + VMV_CHUNK_HEADER_BYTES + sizeof bytes) return false;
     if (!vmv_reader_pread(reader, end - sizeof bytes, bytes, sizeof bytes)) return false;
-    return vmv_chunk_trailer_decode(bytes, &offset) && vmv_reader_chunk_at(reader, offset, chunk) && vmv_chunk_end(chunk) == end;
+    return vmv_chunk_trailer_decode(bytes, &offset) && vmv_reader_chunk_at(reader, offset, chunk) &&
+           vmv_chunk_end(chunk) == end;
 }
 
 // The last place in the window that looks like the end of a trailer and is one.
-static bool search_window(const struct vmv_reader *reader, const uint8_t *window, uint64_t start, size_t length, struct vmv_chunk *chunk) {
+static bool search_window(const struct vmv_reader *reader, const uint8_t *window, uint64_t start, size_t length,
+                          struct vmv_chunk *chunk) {
     const uint8_t magic[4] = {0x89, 'V', 'M', 't'};
     for (size_t at = length; at >= 4; at--)
         if (memcmp(window + at - 4, magic, 4) == 0 && chunk_before(reader, start + at, chunk)) return true;
@@ -98,7 +101,8 @@ struct segment { // one INDEX
 static bool load_segment(struct vmv_reader *reader, uint64_t offset, struct segment *segment) {
     size_t length;
     memset(segment, 0, sizeof *segment);
-    if (!vmv_reader_chunk_at(reader, offset, &segment->chunk) || segment->chunk.header.type != VMV_CHUNK_INDEX) return false;
+    if (!vmv_reader_chunk_at(reader, offset, &segment->chunk) || segment->chunk.header.type != VMV_CHUNK_INDEX)
+        return false;
     segment->payload = vmv_reader_payload(reader, &segment->chunk, &length);
     if (!segment->payload) return false;
     segment->entries = (struct vmv_in){.data = segment->payload, .length = length};
@@ -130,7 +134,8 @@ static bool add_segment(struct vmv_reader *reader, struct segment *segment) {
 }
 
 // The offsets of the INDEX chunks to be read, newest first, until one lists from the beginning.
-static bool collect(struct vmv_reader *reader, uint64_t newest, uint64_t **offsets, size_t *count, struct vmv_end *totals) {
+static bool collect(struct vmv_reader *reader, uint64_t newest, uint64_t **offsets, size_t *count,
+                    struct vmv_end *totals) {
     size_t room = 0;
     uint64_t at = newest, base = UINT64_MAX;
     *offsets = NULL;
@@ -169,8 +174,10 @@ static bool load_chain(struct vmv_reader *reader, uint64_t newest) {
         free(segment.payload);
     }
     free(offsets);
-    if (ok) reader->end = totals;
-    else forget_chunks(reader);
+    if (ok)
+        reader->end = totals;
+    else
+        forget_chunks(reader);
     return ok;
 }
 

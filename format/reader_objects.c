@@ -61,8 +61,10 @@ static void load_objects(struct vmv_reader *reader) {
     for (size_t i = 0; i < reader->count; i++) {
         const struct vmv_chunk *chunk = &reader->chunks[i];
         if (chunk->header.type != VMV_CHUNK_OBJECT) continue;
-        if (chunk->header.flags & VMV_CHUNKF_BLOCKS) add_slice(reader, chunk);
-        else add_identity(reader, chunk);
+        if (chunk->header.flags & VMV_CHUNKF_BLOCKS)
+            add_slice(reader, chunk);
+        else
+            add_identity(reader, chunk);
     }
 }
 

@@ -16,8 +16,8 @@ struct vmv_number_list {
     uint64_t next; // the lowest number the next chunk may begin with
 };
 
-struct vmv_slice { // bytes of an object
-    uint32_t chunk; // place in reader->chunks
+struct vmv_slice {   // bytes of an object
+    uint32_t chunk;  // place in reader->chunks
     uint64_t offset; // in the object
 };
 struct vmv_reader_object {
@@ -38,7 +38,7 @@ struct vmv_reader {
     char error[320];
     struct vmv_chunk *chunks;
     size_t count, room;
-    uint64_t sound;        // offset up to which chunks were found
+    uint64_t sound;                    // offset up to which chunks were found
     uint64_t skipped_from, skipped_to; // the first stretch passed over because it is damaged; equal: none
     struct vmv_number_list pages, stacks, regs;
     struct vmv_cache cache;
@@ -75,8 +75,10 @@ struct vmv_block_view {
     struct vmv_block block;
     const uint8_t *data;
 };
-bool vmv_reader_block_of_item(struct vmv_reader *reader, const struct vmv_chunk *chunk, uint64_t item, struct vmv_block_view *view);
-bool vmv_reader_block_of_byte(struct vmv_reader *reader, const struct vmv_chunk *chunk, uint64_t at, struct vmv_block_view *view);
+bool vmv_reader_block_of_item(struct vmv_reader *reader, const struct vmv_chunk *chunk, uint64_t item,
+                              struct vmv_block_view *view);
+bool vmv_reader_block_of_byte(struct vmv_reader *reader, const struct vmv_chunk *chunk, uint64_t at,
+                              struct vmv_block_view *view);
 // Walks the items of a block of STACKS or REGS: true while there is one.
 bool vmv_stack_next(struct vmv_in *in, struct vmv_stack *stack);
 bool vmv_regs_next(struct vmv_in *in, struct vmv_regs *regs);

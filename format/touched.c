@@ -20,8 +20,10 @@ static void compact(struct vmv_touched_set *set) {
     size_t kept = 0;
     for (size_t i = 1; i < set->count; i++) {
         struct vmv_touched *last = &set->ranges[kept], next = set->ranges[i];
-        if (next.space != last->space || next.block > last->last + 1) set->ranges[++kept] = next;
-        else if (next.last > last->last) last->last = next.last;
+        if (next.space != last->space || next.block > last->last + 1)
+            set->ranges[++kept] = next;
+        else if (next.last > last->last)
+            last->last = next.last;
     }
     set->count = kept + 1;
 }
@@ -63,8 +65,10 @@ static void add_file(struct vmv_touched_set *set, const struct vmv_world *world,
         const struct vmv_space *space = world->spaces[s];
         for (size_t m = 0; m < space->map_count; m++) {
             const struct vmv_mapping *map = &space->maps[m];
-            if (map->inode != event->inode || map->dev_major != event->dev_major || map->dev_minor != event->dev_minor) continue;
-            if (map->offset + (map->end - map->start) > event->addr) add_range(set, space->id, map->start, map->end - map->start);
+            if (map->inode != event->inode || map->dev_major != event->dev_major || map->dev_minor != event->dev_minor)
+                continue;
+            if (map->offset + (map->end - map->start) > event->addr)
+                add_range(set, space->id, map->start, map->end - map->start);
         }
     }
 }
@@ -72,13 +76,15 @@ static void add_file(struct vmv_touched_set *set, const struct vmv_world *world,
 static void add_brk(struct vmv_touched_set *set, const struct vmv_event *event) {
     uint64_t now = (uint64_t)event->ret, low = event->old_addr < now ? event->old_addr : now;
     uint64_t high = event->old_addr < now ? now : event->old_addr;
-    if (event->ret > 0 && event->old_addr != 0) add_range(set, event->space, low, high - low);
-    else add_range(set, event->space, event->addr, 1);
+    if (event->ret > 0 && event->old_addr != 0)
+        add_range(set, event->space, low, high - low);
+    else
+        add_range(set, event->space, event->addr, 1);
 }
 
 void vmv_touched_add(struct vmv_touched_set *set, const struct vmv_world *world, const struct vmv_event *event) {
     switch (event->type) {
-    case VMV_EV_FAULT: add_range(set, event->space, event->addr, 1); break;
+    case VMV_EV_FAULT:
     case VMV_EV_MUNMAP:
     case VMV_EV_MPROTECT:
     case VMV_EV_MADVISE:
@@ -90,7 +96,9 @@ void vmv_touched_add(struct vmv_touched_set *set, const struct vmv_world *world,
     case VMV_EV_PAGES:
     case VMV_EV_CONTENT:
     case VMV_EV_WATCH:
-    case VMV_EV_SIGNAL: add_range(set, event->space, event->addr, event->len); break;
+    case VMV_EV_SIGNAL:
+        add_range(set, event->space, event->addr, event->len);
+        break;
     case VMV_EV_MMAP:
     case VMV_EV_SHMAT:
         add_range(set, event->space, event->ret > 0 ? (uint64_t)event->ret : event->addr, event->len);
@@ -99,10 +107,15 @@ void vmv_touched_add(struct vmv_touched_set *set, const struct vmv_world *world,
         add_range(set, event->space, event->old_addr, event->old_len);
         if (event->ret > 0) add_range(set, event->space, (uint64_t)event->ret, event->len);
         break;
-    case VMV_EV_BRK: add_brk(set, event); break;
+    case VMV_EV_BRK:
+        add_brk(set, event);
+        break;
     case VMV_EV_PUNCH:
-    case VMV_EV_TRUNCATE: add_file(set, world, event); break;
-    default: break;
+    case VMV_EV_TRUNCATE:
+        add_file(set, world, event);
+        break;
+    default:
+        break;
     }
 }
 

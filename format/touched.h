@@ -14,7 +14,10 @@ struct vmv_touched_set { // zeroed: empty
     struct vmv_touched *ranges;
     size_t count, room;
     size_t compact_at; // sort and merge when there are that many
-    struct { uint64_t block; uint32_t space; } recent[VMV_TOUCHED_RECENT]; // ranges of one block added lately
+    struct {
+        uint64_t block;
+        uint32_t space;
+    } recent[VMV_TOUCHED_RECENT]; // ranges of one block added lately
 };
 // Adds what `event` concerns; `world` is the state before it (files that are punched or truncated are looked up).
 void vmv_touched_add(struct vmv_touched_set *set, const struct vmv_world *world, const struct vmv_event *event);

@@ -33,10 +33,10 @@ struct vmv_writer {
     struct vmv_open_events events;
     struct vmv_blobs pages, stacks, regs;
     struct vmv_objects objects;
-    uint64_t t, seq;        // of the last event, ns; of the next one
+    uint64_t t, seq; // of the last event, ns; of the next one
     uint64_t raw_since_state, last_state;
     unsigned chunks_since_summary;
-    uint64_t summary_t;     // ns, first event of the open summary
+    uint64_t summary_t; // ns, first event of the open summary
     uint64_t page_calls;
     bool ended;
 };
@@ -106,9 +106,11 @@ struct vmv_writer *vmv_writer_create(int fd, const struct vmv_meta *meta, char *
 static void write_state(struct vmv_writer *writer) {
     struct vmv_out payload = {0};
     vmv_world_encode(&payload, writer->world);
-    struct vmv_chunk_header header = {.type = VMV_CHUNK_STATE, .t_first = writer->t, .t_last = writer->t, .first = writer->seq};
+    struct vmv_chunk_header header = {
+        .type = VMV_CHUNK_STATE, .t_first = writer->t, .t_last = writer->t, .first = writer->seq};
     if (payload.length <= VMV_RAW_LIMIT)
-        vmv_output_pack(&writer->output, &header, (struct vmv_part){0}, (struct vmv_part){payload.data, payload.length});
+        vmv_output_pack(&writer->output, &header, (struct vmv_part){0},
+                        (struct vmv_part){payload.data, payload.length});
     writer->last_state = payload.length;
     writer->raw_since_state = 0;
     vmv_out_free(&payload);
@@ -145,7 +147,8 @@ static void close_events(struct vmv_writer *writer) {
     totals->raw_bytes += raw;
     totals->pages_captured = writer->page_calls;
     writer->raw_since_state += raw;
-    bool summary_due = writer->chunks_since_summary >= SUMMARY_CHUNKS || vmv_summary_builder_size(writer->summary) > SUMMARY_BYTES;
+    bool summary_due =
+        writer->chunks_since_summary >= SUMMARY_CHUNKS || vmv_summary_builder_size(writer->summary) > SUMMARY_BYTES;
     if (summary_due) write_summary(writer);
     state_if_due(writer);
     vmv_output_index_if_due(&writer->output);
@@ -175,16 +178,20 @@ uint64_t vmv_writer_page(struct vmv_writer *writer, const void *bytes) {
     return vmv_blobs_page(&writer->pages, bytes, length, writer->t);
 }
 
-uint64_t vmv_writer_stack(struct vmv_writer *writer, const void *regs, size_t regs_length, uint64_t sp, const void *bytes, size_t length) {
+uint64_t vmv_writer_stack(struct vmv_writer *writer, const void *regs, size_t regs_length, uint64_t sp,
+                          const void *bytes, size_t length) {
     if (writer->output.failed) return 0;
     writer->output.totals.raw_bytes += regs_length + length;
-    return vmv_blobs_stack(&writer->stacks, (struct vmv_part){regs, regs_length}, sp, (struct vmv_part){bytes, length}, writer->t);
+    return vmv_blobs_stack(&writer->stacks, (struct vmv_part){regs, regs_length}, sp, (struct vmv_part){bytes, length},
+                           writer->t);
 }
 
-uint64_t vmv_writer_regs(struct vmv_writer *writer, const void *general, size_t general_length, const void *extended, size_t extended_length) {
+uint64_t vmv_writer_regs(struct vmv_writer *writer, const void *general, size_t general_length, const void *extended,
+                         size_t extended_length) {
     if (writer->output.failed) return 0;
     writer->output.totals.raw_bytes += general_length + extended_length;
-    return vmv_blobs_regs(&writer->regs, (struct vmv_part){general, general_length}, (struct vmv_part){extended, extended_length}, writer->t);
+    return vmv_blobs_regs(&writer->regs, (struct vmv_part){general, general_length},
+                          (struct vmv_part){extended, extended_length}, writer->t);
 }
 
 uint32_t vmv_writer_object(struct vmv_writer *writer, const struct vmv_object_identity *identity, int fd) {

@@ -14,9 +14,9 @@ struct vmv_writer *vmv_writer_create(int fd, const struct vmv_meta *meta, char *
 
 // As vmv_writer_create, with choices. Zeroed options are the defaults.
 struct vmv_writer_options {
-    uint8_t id[16];       // of the file; all 0: random
-    size_t dedup_bytes;   // bound of the table that finds repeated pages; 0: 32 MiB
-    bool store;           // nothing is compressed (so that the bytes do not depend on the zstd at hand)
+    uint8_t id[16];     // of the file; all 0: random
+    size_t dedup_bytes; // bound of the table that finds repeated pages; 0: 32 MiB
+    bool store;         // nothing is compressed (so that the bytes do not depend on the zstd at hand)
 };
 struct vmv_writer *vmv_writer_create_with(int fd, const struct vmv_meta *meta, const struct vmv_writer_options *options,
                                           char *error, size_t error_size);
@@ -31,9 +31,11 @@ const struct vmv_world *vmv_writer_world(const struct vmv_writer *writer);
 // dedup table) cost nothing. The number goes into a CONTENT event.
 uint64_t vmv_writer_page(struct vmv_writer *writer, const void *bytes);
 // Stores a stack: registers (arch blob) and `length` raw bytes from sp upwards. Returns its number.
-uint64_t vmv_writer_stack(struct vmv_writer *writer, const void *regs, size_t regs_length, uint64_t sp, const void *bytes, size_t length);
+uint64_t vmv_writer_stack(struct vmv_writer *writer, const void *regs, size_t regs_length, uint64_t sp,
+                          const void *bytes, size_t length);
 // Stores a register blob: general registers, then the extended state as the kernel gives it. Returns its number.
-uint64_t vmv_writer_regs(struct vmv_writer *writer, const void *general, size_t general_length, const void *extended, size_t extended_length);
+uint64_t vmv_writer_regs(struct vmv_writer *writer, const void *general, size_t general_length, const void *extended,
+                         size_t extended_length);
 
 // A file that is mapped: identity now, bytes (if fd >= 0) read and written in slices by vmv_writer_idle() or at the
 // end. Takes fd. Returns the object's number; the same identity again returns the same number (and closes fd).
@@ -53,9 +55,9 @@ void vmv_writer_tick(struct vmv_writer *writer, uint64_t now);
 // Does all that finish does but closing the descriptor and freeing, so that the trouble can still be asked for. Then
 // only trouble, bytes, pages, world and finish may be called.
 bool vmv_writer_complete(struct vmv_writer *writer, struct vmv_end *end);
-// Closes everything that is open, remaining objects, SUMMARY, INDEX and END, and the descriptor; frees the writer. False if the
-// trace is incomplete: vmv_writer_trouble() said why before. Fills in *end: complete, pages_captured, raw_bytes, events,
-// and raises duration_ns to the last event's time.
+// Closes everything that is open, remaining objects, SUMMARY, INDEX and END, and the descriptor; frees the writer.
+// False if the trace is incomplete: vmv_writer_trouble() said why before. Fills in *end: complete, pages_captured,
+// raw_bytes, events, and raises duration_ns to the last event's time.
 bool vmv_writer_finish(struct vmv_writer *writer, struct vmv_end *end);
 // NULL, or one line on what went wrong with the output (disk full, pipe closed). From then on nothing is written,
 // and all calls do nothing.

@@ -5,9 +5,13 @@
 enum { PIECE_LIMIT = 1 << 20 }; // bytes of registers or stack in one item
 
 void vmv_blobs_init(struct vmv_blobs *blobs, struct vmv_output *output, const struct vmv_blobs_setup *setup) {
-    *blobs = (struct vmv_blobs){.output = output, .type = setup->type, .level = setup->level,
-                                .block_bytes = setup->block_bytes, .chunk_bytes = setup->chunk_bytes,
-                                .first = setup->first, .next = setup->first};
+    *blobs = (struct vmv_blobs){.output = output,
+                                .type = setup->type,
+                                .level = setup->level,
+                                .block_bytes = setup->block_bytes,
+                                .chunk_bytes = setup->chunk_bytes,
+                                .first = setup->first,
+                                .next = setup->first};
     vmv_dedup_init(&blobs->dedup, setup->dedup_bytes);
 }
 
@@ -24,7 +28,9 @@ static void close_block(struct vmv_blobs *blobs) {
     struct vmv_part raw = {blobs->block.data, blobs->block.length};
     size_t stored = vmv_output_compress(blobs->output, &blobs->packed, raw, blobs->level);
     const uint8_t *bytes = blobs->packed.data + blobs->packed.length - stored;
-    struct vmv_block block = {.items = blobs->items, .raw = (uint32_t)raw.length, .stored = (uint32_t)stored,
+    struct vmv_block block = {.items = blobs->items,
+                              .raw = (uint32_t)raw.length,
+                              .stored = (uint32_t)stored,
                               .check = (uint32_t)vmv_chunk_hash(bytes, stored)};
     vmv_block_entry_encode(&blobs->entries, &block);
     blobs->blocks++;
@@ -38,9 +44,13 @@ void vmv_blobs_flush(struct vmv_blobs *blobs, uint64_t t) {
     if (blobs->blocks == 0) return;
     blobs->lead.length = 0;
     vmv_block_table_encode(&blobs->lead, &blobs->entries, blobs->blocks);
-    struct vmv_chunk_header header = {.type = blobs->type, .flags = VMV_CHUNKF_BLOCKS, .raw = blobs->raw,
-                                      .t_first = blobs->t_first, .t_last = t < blobs->t_first ? blobs->t_first : t,
-                                      .first = blobs->first, .count = blobs->next - blobs->first};
+    struct vmv_chunk_header header = {.type = blobs->type,
+                                      .flags = VMV_CHUNKF_BLOCKS,
+                                      .raw = blobs->raw,
+                                      .t_first = blobs->t_first,
+                                      .t_last = t < blobs->t_first ? blobs->t_first : t,
+                                      .first = blobs->first,
+                                      .count = blobs->next - blobs->first};
     vmv_output_chunk(blobs->output, &header, (struct vmv_part){blobs->lead.data, blobs->lead.length},
                      (struct vmv_part){blobs->packed.data, blobs->packed.length});
     blobs->entries.length = blobs->packed.length = 0;
@@ -77,7 +87,8 @@ static void piece(struct vmv_out *out, struct vmv_part part) {
     vmv_out_bytes(out, part.data, length);
 }
 
-uint64_t vmv_blobs_stack(struct vmv_blobs *blobs, struct vmv_part regs, uint64_t sp, struct vmv_part bytes, uint64_t t) {
+uint64_t vmv_blobs_stack(struct vmv_blobs *blobs, struct vmv_part regs, uint64_t sp, struct vmv_part bytes,
+                         uint64_t t) {
     size_t begin = blobs->block.length;
     piece(&blobs->block, regs);
     vmv_out_u64(&blobs->block, sp);

@@ -16,11 +16,11 @@ struct vmv_blobs {
     uint64_t first, next; // number of the first item of the open chunk; of the next item
     uint64_t t_first;     // ns, when the first item of the open chunk came
     struct vmv_dedup dedup;
-    struct vmv_out block; // raw, open
-    uint32_t items;       // in the open block
+    struct vmv_out block;           // raw, open
+    uint32_t items;                 // in the open block
     struct vmv_out entries, packed; // of the closed blocks of the open chunk
     size_t blocks;
-    uint64_t raw;         // bytes in the closed blocks
+    uint64_t raw; // bytes in the closed blocks
     struct vmv_out lead;
 };
 

@@ -13,7 +13,7 @@ struct vmv_dedup_entry {
 };
 struct vmv_dedup {
     struct vmv_dedup_entry *entries;
-    size_t room;  // entries, a power of two
+    size_t room; // entries, a power of two
     size_t count;
     size_t limit; // most entries, a power of two
 };

@@ -26,8 +26,12 @@ size_t vmv_open_events_write(struct vmv_open_events *open, struct vmv_output *ou
     vmv_counts_encode(&open->lead, open->counts);
     vmv_touched_encode(&open->touched, &open->lead);
     vmv_lead_end(&open->lead, begin);
-    struct vmv_chunk_header header = {.type = VMV_CHUNK_EVENTS, .flags = VMV_CHUNKF_PREFIX, .t_first = open->t_first,
-                                      .t_last = open->t_last, .first = open->first, .count = open->count};
+    struct vmv_chunk_header header = {.type = VMV_CHUNK_EVENTS,
+                                      .flags = VMV_CHUNKF_PREFIX,
+                                      .t_first = open->t_first,
+                                      .t_last = open->t_last,
+                                      .first = open->first,
+                                      .count = open->count};
     vmv_output_pack(output, &header, (struct vmv_part){open->lead.data, open->lead.length},
                     (struct vmv_part){open->raw.data, length});
     open->raw.length = 0;

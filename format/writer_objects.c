@@ -33,7 +33,8 @@ static void *resize(void *old, size_t bytes) {
 }
 
 static void identity_encode(struct vmv_out *out, const struct vmv_object_identity *identity) {
-    size_t length = identity->build_id_length < sizeof identity->build_id ? identity->build_id_length : sizeof identity->build_id;
+    size_t length =
+        identity->build_id_length < sizeof identity->build_id ? identity->build_id_length : sizeof identity->build_id;
     vmv_out_string(out, identity->path);
     vmv_out_varint(out, identity->inode);
     vmv_out_varint(out, identity->size);
@@ -47,7 +48,8 @@ static void identity_encode(struct vmv_out *out, const struct vmv_object_identit
 static uint32_t find(const struct vmv_objects *objects, const struct vmv_out *identity) {
     for (uint32_t i = 0; i < objects->count; i++) {
         const struct vmv_out *other = &objects->identities[i];
-        if (other->length == identity->length && memcmp(other->data, identity->data, identity->length) == 0) return i + 1;
+        if (other->length == identity->length && memcmp(other->data, identity->data, identity->length) == 0)
+            return i + 1;
     }
     return 0;
 }
@@ -95,16 +97,20 @@ static size_t read_block(struct vmv_objects *objects, const struct vmv_pending_o
     uint8_t *room = vmv_out_reserve(&objects->block, BLOCK_BYTES);
     while (have < wanted) {
         ssize_t got = pread(object->fd, room + have, wanted - have, (off_t)(offset + have));
-        if (got > 0) have += (size_t)got;
-        else if (got == 0 || errno != EINTR) break;
+        if (got > 0)
+            have += (size_t)got;
+        else if (got == 0 || errno != EINTR)
+            break;
     }
     return have;
 }
 
 static void pack_block(struct vmv_objects *objects, size_t raw) {
-    size_t stored = vmv_output_compress(objects->output, &objects->packed, (struct vmv_part){objects->block.data, raw}, LEVEL);
+    size_t stored =
+        vmv_output_compress(objects->output, &objects->packed, (struct vmv_part){objects->block.data, raw}, LEVEL);
     const uint8_t *bytes = objects->packed.data + objects->packed.length - stored;
-    struct vmv_block block = {.raw = (uint32_t)raw, .stored = (uint32_t)stored, .check = (uint32_t)vmv_chunk_hash(bytes, stored)};
+    struct vmv_block block = {
+        .raw = (uint32_t)raw, .stored = (uint32_t)stored, .check = (uint32_t)vmv_chunk_hash(bytes, stored)};
     vmv_block_entry_encode(&objects->entries, &block);
 }
 
@@ -122,8 +128,13 @@ static size_t write_slice(struct vmv_objects *objects, const struct vmv_pending_
     }
     if (total == 0) return 0;
     vmv_block_table_encode(&objects->lead, &objects->entries, blocks);
-    struct vmv_chunk_header header = {.type = VMV_CHUNK_OBJECT, .flags = VMV_CHUNKF_BLOCKS, .raw = total, .t_first = t,
-                                      .t_last = t, .first = object->number, .count = object->offset};
+    struct vmv_chunk_header header = {.type = VMV_CHUNK_OBJECT,
+                                      .flags = VMV_CHUNKF_BLOCKS,
+                                      .raw = total,
+                                      .t_first = t,
+                                      .t_last = t,
+                                      .first = object->number,
+                                      .count = object->offset};
     vmv_output_chunk(objects->output, &header, (struct vmv_part){objects->lead.data, objects->lead.length},
                      (struct vmv_part){objects->packed.data, objects->packed.length});
     return total;

@@ -99,14 +99,13 @@ static void write_chunk(struct vmv_output *output, const struct vmv_chunk_header
     uint8_t head[VMV_CHUNK_HEADER_BYTES], tail[VMV_CHUNK_TRAILER_BYTES];
     vmv_chunk_header_encode(head, header);
     vmv_chunk_trailer_encode(tail, output->at);
-    struct iovec parts[] = {{head, sizeof head},
-                            {(void *)lead.data, lead.length},
-                            {(void *)body.data, body.length},
-                            {tail, sizeof tail}};
+    struct iovec parts[] = {
+        {head, sizeof head}, {(void *)lead.data, lead.length}, {(void *)body.data, body.length}, {tail, sizeof tail}};
     append(output, parts, 4);
 }
 
-void vmv_output_chunk(struct vmv_output *output, struct vmv_chunk_header *header, struct vmv_part lead, struct vmv_part body) {
+void vmv_output_chunk(struct vmv_output *output, struct vmv_chunk_header *header, struct vmv_part lead,
+                      struct vmv_part body) {
     if (output->failed) return;
     header->tag = output->tag;
     header->stored = lead.length + body.length;
@@ -133,7 +132,8 @@ size_t vmv_output_compress(struct vmv_output *output, struct vmv_out *out, struc
     return data.length;
 }
 
-void vmv_output_pack(struct vmv_output *output, struct vmv_chunk_header *header, struct vmv_part lead, struct vmv_part data) {
+void vmv_output_pack(struct vmv_output *output, struct vmv_chunk_header *header, struct vmv_part lead,
+                     struct vmv_part data) {
     if (output->failed) return;
     output->scratch.length = 0;
     size_t packed = vmv_output_compress(output, &output->scratch, data, LEVEL);

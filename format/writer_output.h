@@ -10,13 +10,13 @@
 struct vmv_output {
     int fd;
     bool failed;
-    bool store;      // compress nothing
-    uint32_t tag;    // of every chunk
-    uint64_t at;     // bytes written
+    bool store;   // compress nothing
+    uint32_t tag; // of every chunk
+    uint64_t at;  // bytes written
     char trouble[240];
-    uint64_t newest_index; // offset, 0: none yet
-    uint64_t last_t;       // ns, the latest t_last of a chunk
-    uint64_t index_t;      // ns, last_t at the newest INDEX
+    uint64_t newest_index;        // offset, 0: none yet
+    uint64_t last_t;              // ns, the latest t_last of a chunk
+    uint64_t index_t;             // ns, last_t at the newest INDEX
     struct vmv_index_list recent; // chunks since the newest INDEX, and it
     struct vmv_index_list all;    // every chunk
     struct vmv_end totals;        // pages_captured, raw_bytes and events so far
@@ -30,11 +30,13 @@ struct vmv_part { // a piece of a payload
 };
 
 bool vmv_output_open(struct vmv_output *output, int fd, const struct vmv_file_header *header); // writes the file header
-void vmv_output_free(struct vmv_output *output); // closes the descriptor
+void vmv_output_free(struct vmv_output *output);                                               // closes the descriptor
 // Appends a chunk whose payload is the two parts. The caller has set type, flags, raw, times, first and count.
-void vmv_output_chunk(struct vmv_output *output, struct vmv_chunk_header *header, struct vmv_part lead, struct vmv_part body);
+void vmv_output_chunk(struct vmv_output *output, struct vmv_chunk_header *header, struct vmv_part lead,
+                      struct vmv_part body);
 // Appends a chunk: `lead`, then `data`, compressed where that makes it smaller. Sets raw and VMV_CHUNKF_ZSTD.
-void vmv_output_pack(struct vmv_output *output, struct vmv_chunk_header *header, struct vmv_part lead, struct vmv_part data);
+void vmv_output_pack(struct vmv_output *output, struct vmv_chunk_header *header, struct vmv_part lead,
+                     struct vmv_part data);
 // Compresses `data` to the end of `out`, or copies it if that is not smaller. Returns the bytes added.
 size_t vmv_output_compress(struct vmv_output *output, struct vmv_out *out, struct vmv_part data, int level);
 // An INDEX of the chunks since the one before, if many or old enough; of all chunks at the end.
