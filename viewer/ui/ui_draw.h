@@ -107,8 +107,8 @@ int ui_draw_text_right(struct ui_draw *draw, int x_right, int y, int style, ui_c
 int ui_draw_text_fit(struct ui_draw *draw, int x, int y, int width, int style, ui_color color, const char *text);
 /* Centred in `width`. */
 int ui_draw_text_centred(struct ui_draw *draw, int x, int y, int width, int style, ui_color color, const char *text);
-/* Prose, wrapped at spaces, one line per cell height; newlines break. Words between two backticks are drawn in strong.
- * Returns the y below the last line. line_height 0: the cell height of the style. */
+/* Prose, wrapped at spaces, one line per cell height; newlines break, an empty line is half as high. Words between two
+ * backticks are drawn in strong. Returns the y below the last line. line_height 0: the cell height of the style. */
 int ui_draw_prose(struct ui_draw *draw, struct ui_rect rect, int line_height, int style, ui_color color,
                   ui_color strong, const char *text);
 

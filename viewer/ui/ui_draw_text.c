@@ -77,11 +77,11 @@ int ui_draw_prose(struct ui_draw *draw, struct ui_rect rect, int line_height, in
                   ui_color strong, const char *text) {
     struct prose prose;
     strip_marks(&prose, text);
-    int y = rect.y;
+    int y = rect.y, height = line_height > 0 ? line_height : ui_cell_height(style);
     for (size_t at = 0, next; at < prose.bytes; at += next) {
         size_t line = ui_text_wrap(style, prose.text + at, prose.bytes - at, rect.w, &next);
         draw_runs(draw, &prose, at, at + line, rect.x, y, style, color, strong);
-        y = ui_add(y, line_height > 0 ? line_height : ui_cell_height(style));
+        y = ui_add(y, line > 0 ? height : height / 2);
     }
     return y;
 }

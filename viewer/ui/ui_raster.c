@@ -2,11 +2,15 @@
 #include "ui_paint.h"
 
 #include <math.h>
+#include <wchar.h>
 
-enum { FARTHEST = 1 << 29 };
+enum { FARTHEST = 1 << 29, LONG_ROW = 24 };
+
+/* Long rows are filled by the C library, which has vector code for it. */
+_Static_assert(sizeof(wchar_t) == sizeof(uint32_t), "a pixel is as large as a wchar_t");
 
 int ui_scaled_wide(long long value, double scale) {
-    double product = floor((double)value * scale + 0.5);
+    double product = scale == 1 ? (double)value : floor((double)value * scale + 0.5);
     return product > FARTHEST ? FARTHEST : product < -FARTHEST ? -FARTHEST : (int)product;
 }
 
@@ -34,10 +38,12 @@ struct ui_edges ui_edges_cut(struct ui_edges edges, struct ui_edges clip) {
 void ui_fill_row(const struct ui_painter *painter, int y, int left, int right, ui_color color) {
     uint32_t *row = ui_row(painter, y);
     uint32_t alpha = ui_alpha_256(color >> 24);
-    if (alpha == 256)
+    if (alpha < 256)
+        for (int x = left; x < right; x++) row[x] = ui_blend_pixel(row[x], color, alpha);
+    else if (right - left < LONG_ROW)
         for (int x = left; x < right; x++) row[x] = color;
     else
-        for (int x = left; x < right; x++) row[x] = ui_blend_pixel(row[x], color, alpha);
+        wmemset((wchar_t *)(row + left), (wchar_t)color, (size_t)(right - left));
 }
 
 void ui_fill(const struct ui_painter *painter, struct ui_edges edges, ui_color color) {
@@ -53,8 +59,8 @@ void ui_fill_span(const struct ui_painter *painter, int y, int left, int right, 
 void ui_fill_pixel(const struct ui_painter *painter, int x, int y, uint32_t coverage, ui_color color) {
     const struct ui_edges *clip = &painter->clip;
     if (x < clip->left || x >= clip->right || y < clip->top || y >= clip->bottom) return;
-    uint32_t *pixel = ui_row(painter, y) + x;
-    *pixel = ui_blend_pixel(*pixel, color, ui_alpha_256((color >> 24) * coverage / 255));
+    uint32_t *pixel = ui_row(painter, y) + x, alpha = ui_alpha_256((color >> 24) * coverage / 255);
+    if (alpha) *pixel = ui_blend_pixel(*pixel, color, alpha);
 }
 
 void ui_fill_frame(const struct ui_painter *painter, struct ui_edges edges, int thickness, ui_color color) {
