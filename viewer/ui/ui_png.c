@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void rgb_row(const uint32_t *pixels, int width, uint8_t *row) {
@@ -38,6 +39,12 @@ static void leave(png_structp png, png_const_charp message) {
     png_longjmp(png, 1);
 }
 
+/* A device or pipe that was named as the target stays. */
+static bool is_regular(FILE *file) {
+    struct stat status;
+    return fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode);
+}
+
 static bool write_file(FILE *file, const struct ui_buffer *buffer) {
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, leave, keep_quiet);
     png_infop info = png ? png_create_info_struct(png) : NULL;
@@ -58,6 +65,7 @@ bool ui_png_write(const char *path, const struct ui_buffer *buffer, char *error,
         snprintf(error, error_size, "%s: %s", path, strerror(errno));
         return false;
     }
+    bool removable = is_regular(file);
     errno = 0;
     bool written = write_file(file, buffer);
     int why = errno;
@@ -67,6 +75,6 @@ bool ui_png_write(const char *path, const struct ui_buffer *buffer, char *error,
     }
     if (written) return true;
     snprintf(error, error_size, "%s: %s", path, why ? strerror(why) : "the picture could not be written");
-    unlink(path);
+    if (removable) unlink(path);
     return false;
 }

@@ -4,8 +4,8 @@
 
 #include "ui_raster.h"
 
-/* Opaque RGB, 8 bits; alpha is ignored. false on failure, with one line in error that names the path; the file may
- * then be incomplete and is removed. */
+/* Opaque RGB, 8 bits; alpha is ignored. false on failure, with one line in error that names the path; an
+ * incomplete regular file is removed. */
 bool ui_png_write(const char *path, const struct ui_buffer *buffer, char *error, size_t error_size);
 
 #endif
