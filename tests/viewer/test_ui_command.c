@@ -1,9 +1,10 @@
 /* One table for keys, palette and scripts: parsing, errors, look-up and the palette's order. */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include "ui_command.h"
 

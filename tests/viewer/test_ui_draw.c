@@ -1,9 +1,10 @@
 /* The draw list: what is recorded, what is dropped, how it reads as text. */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include "ui_draw.h"
 

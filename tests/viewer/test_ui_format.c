@@ -1,9 +1,10 @@
 /* Numbers as the look prints them. */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include "ui_format.h"
 

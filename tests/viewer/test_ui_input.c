@@ -1,9 +1,10 @@
 /* Key names go both ways; events typed by scripts are those of a keyboard; tweens are functions of the given time. */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include "ui_anim.h"
 #include "ui_input.h"

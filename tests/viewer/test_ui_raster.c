@@ -1,9 +1,10 @@
 /* Pixels: shapes as drawn by hand, clips at every edge, patterns that join, and coordinates from hell. */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include "ui_raster.h"
 

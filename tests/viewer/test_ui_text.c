@@ -1,9 +1,10 @@
 /* Text metrics are functions of the cell sizes alone; UTF-8 is decoded safely; fonts fail in one line. */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include "ui_text.h"
 

@@ -1,9 +1,10 @@
 /* Widgets are driven by events and read back from the draw list. */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include "ui_png.h"
 #include "ui_widget.h"
