@@ -11,6 +11,7 @@
 #include <sys/user.h>
 
 #define ARCH_NAME "x86_64"
+#define ARCH_AUDIT AUDIT_ARCH_X86_64 // <linux/audit.h>, for seccomp filters
 #define ARCH_REGISTER_SET "x86_64-user-regs"
 #define ARCH_SPACE_END 0x7ffffffff000ULL // end of what a program can map (without 57-bit addresses)
 

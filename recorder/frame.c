@@ -1,0 +1,464 @@
+// Frames: a consistent moment of one address space. The running threads are held, their registers read, the pages
+// written since the frame before found, re-armed and copied.
+#include "tracer.h"
+
+#include "arch.h"
+#include "objects.h"
+#include "track.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+
+enum {
+    HOLD_PATIENCE_NS = 50000000, // a thread that has not stopped by then is left running: its pages may be torn
+    RESLEEP_NS = 60000,          // processor time it takes a thread to fall asleep again after our interrupt
+    HUGE_COPY_BYTES = 4 << 20,   // contents of huge pages copied in one frame
+    RESIDENCY_EVERY = 50,        // frames between two full looks at what is resident
+    PAGE = 4096,
+};
+
+// Calls that PTRACE_INTERRUPT breaks off without the program seeing it (measured, docs/DESIGN.md). A thread asleep in
+// any other call is left asleep.
+static bool restarts_invisibly(int64_t call) {
+    switch (call) {
+    case SYS_nanosleep:
+    case SYS_clock_nanosleep:
+    case SYS_poll:
+    case SYS_ppoll:
+    case SYS_select:
+    case SYS_pselect6:
+    case SYS_futex:
+    case SYS_wait4:
+    case SYS_waitid:
+    case SYS_pause:
+    case SYS_rt_sigsuspend:
+    case SYS_flock: return true;
+    default: return false;
+    }
+}
+
+// ---------------------------------------------------------------------------------------------- holding threads
+
+struct hold {
+    struct tracer *tracer;
+    struct rec_space *space;
+    struct tracee *at;
+    size_t awaited;
+};
+
+static bool of_space(const struct tracee *tracee, const struct rec_space *space) {
+    return tracee->process && tracee->process->space == space;
+}
+
+static bool same_sleep(struct tracee *tracee, const struct procstat_syscall *now) {
+    uint64_t run_ns;
+    if (!tracee->sampled_asleep || now->nr != tracee->sampled_call || now->sp != tracee->sampled_sp || now->pc != tracee->sampled_pc)
+        return false;
+    if (procstat_run_ns(&tracee->stat, &run_ns) != 0) return false;
+    bool same = run_ns - tracee->sampled_run_ns < RESLEEP_NS;
+    tracee->sampled_run_ns = run_ns;
+    return same;
+}
+
+static bool wants_interrupt(struct tracee *tracee) {
+    struct procstat_syscall now;
+    if (tracee->vfork_wait) return false;
+    if (procstat_syscall(&tracee->stat, &now) != 0 || now.where != PROCSTAT_IN_SYSCALL) {
+        tracee->sampled_asleep = false;
+        return true;
+    }
+    if (same_sleep(tracee, &now)) return false;
+    tracee->sampled_asleep = false;
+    if (!restarts_invisibly(now.nr)) return false;
+    tracee->sampled_asleep = true;
+    tracee->sampled_call = now.nr;
+    tracee->sampled_sp = now.sp;
+    tracee->sampled_pc = now.pc;
+    return true;
+}
+
+static void ask_to_stop(struct hold *hold, struct tracee *tracee) {
+    if (tracee->state == TRACEE_IN_CALL) { // its exit stop is near
+        tracee->awaited = true;
+    } else if (tracee->state == TRACEE_RUNNING && wants_interrupt(tracee)) {
+        tracee->awaited = ptrace(PTRACE_INTERRUPT, tracee->tid, 0, 0) == 0;
+    }
+    if (tracee->awaited) hold->awaited++;
+}
+
+// Stops that are waiting to be dispatched already stand.
+static void mark_pending(struct tracer *tracer) {
+    for (size_t i = tracer->pending_at; i < tracer->pending_count; i++) {
+        struct tracee *tracee = tracee_find(&tracer->table, tracer->pending[i].tid);
+        if (tracee) tracee->stands = true;
+    }
+}
+
+static void on_stop(struct hold *hold, pid_t tid, int status) {
+    struct tracee *tracee = tracee_find(&hold->tracer->table, tid);
+    bool awaited = tracee && tracee->awaited;
+    if (awaited) {
+        tracee->awaited = false;
+        hold->awaited--;
+    }
+    enum stop_kind kind = stop_classify(status).kind;
+    if (awaited && kind == STOP_INTERRUPT) {
+        tracee->held = true;
+        return;
+    }
+    if (tracee && kind != STOP_EXITED && kind != STOP_KILLED) tracee->stands = true;
+    tracer_keep_for_later(hold->tracer, tid, status);
+}
+
+static void hold_threads(struct hold *hold) {
+    size_t bucket = 0;
+    mark_pending(hold->tracer);
+    for (struct tracee *t = NULL; (t = tracee_next(&hold->tracer->table, &bucket, t));)
+        if (t != hold->at && of_space(t, hold->space) && !t->stands) ask_to_stop(hold, t);
+    uint64_t until = tracer_now(hold->tracer) + HOLD_PATIENCE_NS;
+    while (hold->awaited) {
+        pid_t tid;
+        int status, error = tracer_wait(&tid, &status);
+        if (error == 0) on_stop(hold, tid, status);
+        if (error == -ECHILD || tracer_now(hold->tracer) > until) break;
+    }
+}
+
+static void let_go(struct hold *hold) {
+    size_t bucket = 0;
+    for (struct tracee *t = NULL; (t = tracee_next(&hold->tracer->table, &bucket, t));) {
+        t->stands = false;
+        t->awaited = false;
+        if (!t->held) continue;
+        t->held = false;
+        tracee_move(t, TRACEE_STOPPED);
+        tracer_resume(hold->tracer, t, TRACEE_RUNNING, 0);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------- threads
+
+static void add_registers(struct sink_frame *frame, struct sink_thread *out, struct tracee *tracee) {
+    struct arch_regs regs;
+    if (arch_get_regs(tracee->tid, &regs) != 0) return;
+    if (tracee->held && arch_repair_eintr(&regs)) arch_set_regs(tracee->tid, &regs);
+    uint8_t extended[ARCH_EXTENDED_MAX];
+    size_t length = arch_get_extended(tracee->tid, extended, sizeof extended);
+    void *general = vmv_arena_alloc(&frame->arena, sizeof regs + length);
+    memcpy(general, &regs, sizeof regs);
+    memcpy((uint8_t *)general + sizeof regs, extended, length);
+    out->general = general;
+    out->general_length = sizeof regs;
+    out->extended = (uint8_t *)general + sizeof regs;
+    out->extended_length = length;
+    out->event.pc = arch_pc(&regs);
+    out->event.sp = arch_sp(&regs);
+    out->event.fp = arch_fp(&regs);
+    out->event.syscall = arch_syscall(&regs) >= 0 ? arch_syscall(&regs) : -1;
+    out->event.certainty = VMV_CERT_EXACT;
+}
+
+static bool add_from_proc(struct sink_thread *out, struct tracee *tracee) {
+    struct procstat_syscall now;
+    if (procstat_syscall(&tracee->stat, &now) != 0) return false;
+    out->event.syscall = now.nr;
+    out->event.state = now.where == PROCSTAT_IN_SYSCALL ? VMV_THREAD_SLEEPING : VMV_THREAD_RUNNING;
+    if (now.where == PROCSTAT_RUNNING) return true;
+    out->event.pc = now.pc;
+    out->event.sp = now.sp;
+    out->event.certainty = VMV_CERT_PARTIAL;
+    return true;
+}
+
+static void add_run_time(struct tracee *tracee, struct vmv_event *event) {
+    uint64_t run_ns;
+    if (procstat_run_ns(&tracee->stat, &run_ns) != 0) return;
+    event->run_ns = run_ns > tracee->run_ns ? run_ns - tracee->run_ns : 0;
+    tracee->run_ns = run_ns;
+    if (tracee->sampled_asleep && tracee->held) tracee->sampled_run_ns = run_ns;
+}
+
+static void add_name(struct tracer *tracer, struct rec_space *space, struct tracee *tracee, struct vmv_event *event) {
+    char name[16];
+    (void)tracer;
+    if (tracee->name[0] && space->frames % 8) return; // names change rarely: looked at every eighth frame
+    if (procstat_name(tracee->process->pid, tracee->tid, name) != 0 || strcmp(name, tracee->name) == 0) return;
+    memcpy(tracee->name, name, sizeof name);
+    event->name = tracee->name;
+}
+
+static enum vmv_thread_state state_of(const struct tracee *tracee) {
+    if (tracee->state == TRACEE_GROUP) return VMV_THREAD_STOPPED;
+    return tracee->held && tracee->sampled_asleep ? VMV_THREAD_SLEEPING : VMV_THREAD_RUNNING;
+}
+
+static void add_thread(struct hold *hold, struct sink_frame *frame, struct tracee *tracee) {
+    if (tracee->state == TRACEE_EXPECTED || tracee->state == TRACEE_EXITING) return;
+    bool readable = tracee == hold->at || tracee->held || tracee->stands || tracee->state == TRACEE_QUEUED;
+    if (!readable && tracee->sampled_asleep) return; // still in the sleep whose registers are known
+    struct sink_thread *out = sink_frame_add_thread(frame);
+    out->event = frame->event;
+    out->event.type = VMV_EV_THREAD;
+    out->event.pid = tracee->process->pid;
+    out->event.tid = tracee->tid;
+    out->event.syscall = -1;
+    out->event.state = state_of(tracee);
+    if (readable) add_registers(frame, out, tracee);
+    if (!out->general && !add_from_proc(out, tracee)) {
+        frame->thread_count--;
+        return;
+    }
+    add_run_time(tracee, &out->event);
+    add_name(hold->tracer, hold->space, tracee, &out->event);
+    if (out->event.name) { // the frame outlives this moment
+        char *copy = vmv_arena_alloc(&frame->arena, sizeof tracee->name);
+        memcpy(copy, tracee->name, sizeof tracee->name);
+        out->event.name = copy;
+    }
+}
+
+// ---------------------------------------------------------------------------------------------- pages
+
+static uint8_t state_of_pages(uint64_t pages) {
+    if (pages & TRACK_PAGE_GUARD) return VMV_PAGE_GUARD;
+    if (pages & TRACK_PAGE_ZERO) return VMV_PAGE_ZERO;
+    if (pages & TRACK_PAGE_PRESENT) return VMV_PAGE_RESIDENT;
+    return pages & TRACK_PAGE_SWAPPED ? VMV_PAGE_SWAPPED : VMV_PAGE_UNKNOWN;
+}
+
+// A page of a private mapping that is still the file's is not copied: its bytes are in the embedded file.
+static bool is_file_page(const struct vmv_mapping *mapping, uint64_t pages) {
+    return mapping && (pages & TRACK_PAGE_FILE) && !(mapping->flags & VMV_MAP_SHARED) && mapping->object;
+}
+
+static bool is_kernel(const struct vmv_mapping *mapping) { return mapping && strncmp(mapping->name, "[v", 2) == 0; }
+
+struct scan {
+    struct tracer *tracer;
+    struct rec_space *space;
+    struct sink_frame *frame;
+    struct track_runs wanted; // contents to copy
+    uint64_t huge_left;       // bytes of huge pages that may still be copied
+};
+
+static void want(struct scan *scan, uint64_t start, uint64_t end, uint64_t pages) {
+    struct track_runs *wanted = &scan->wanted;
+    struct track_run *last = wanted->count ? &wanted->runs[wanted->count - 1] : NULL;
+    if (last && last->end == start && last->pages == pages) {
+        last->end = end;
+        return;
+    }
+    if (wanted->count == wanted->room) {
+        wanted->room = wanted->room * 2 + 64;
+        wanted->runs = realloc(wanted->runs, wanted->room * sizeof *wanted->runs);
+        if (!wanted->runs) abort();
+    }
+    wanted->runs[wanted->count++] = (struct track_run){start, end, pages};
+}
+
+// Huge pages are listed whether they were written or not: a bounded number is copied each frame, in turn.
+static bool want_huge(struct scan *scan, const struct track_run *run) {
+    if (scan->tracer->options->budget_percent < 0) return true;
+    if (run->start < scan->space->huge_next || scan->huge_left < run->end - run->start) return false;
+    scan->huge_left -= run->end - run->start;
+    scan->space->huge_next = run->end;
+    return true;
+}
+
+static void add_part(struct scan *scan, const struct vmv_mapping *mapping, struct track_run part) {
+    bool huge = part.pages & TRACK_PAGE_HUGE, kernel = is_kernel(mapping);
+    if (kernel && scan->space->frames) return; // the kernel's own pages: seen once
+    struct vmv_event run = scan->frame->event;
+    run.type = VMV_EV_PAGES;
+    run.addr = part.start;
+    run.len = part.end - part.start;
+    run.state = state_of_pages(part.pages);
+    bool file = is_file_page(mapping, part.pages);
+    if (file) run.page_flags |= VMV_PAGEF_FILE;
+    if (huge) run.page_flags |= VMV_PAGEF_HUGE;
+    bool changed = part.pages & (TRACK_PAGE_WRITTEN | TRACK_PAGE_HUGE | TRACK_PAGE_UNARMED);
+    if (changed && !file && !kernel && run.state == VMV_PAGE_RESIDENT) run.page_flags |= VMV_PAGEF_WRITTEN;
+    bool copy = !file && run.state == VMV_PAGE_RESIDENT && scan->tracer->options->content;
+    if (kernel && strcmp(mapping->name, "[vdso]") != 0) copy = false;
+    if (copy && huge && !want_huge(scan, &part)) copy = false;
+    if (copy) want(scan, part.start, part.end, part.pages);
+    if (!copy && !file && run.state == VMV_PAGE_RESIDENT) run.page_flags |= VMV_PAGEF_SKIPPED;
+    sink_frame_add_run(scan->frame, &run);
+}
+
+// The stack grows without a call: pages below its known start show it.
+static void follow_growth(struct scan *scan, uint64_t addr) {
+    struct vmv_mapping mapping;
+    struct tracer *tracer = scan->tracer;
+    if (procmaps_at(&tracer->maps, scan->space->pid, addr, &mapping, NULL) != 0) return;
+    mapping.object = objects_of_mapping(tracer->objects, tracer->producer, scan->space->pid, &mapping);
+    struct vmv_event event = tracer_event(tracer, VMV_EV_MAPS, NULL);
+    event.t = scan->frame->event.t;
+    event.space = scan->space->id;
+    event.pid = scan->space->pid;
+    event.addr = mapping.start;
+    event.len = mapping.end - mapping.start;
+    event.maps = &mapping;
+    event.map_count = 1;
+    tracer_emit(tracer, &event, NULL);
+}
+
+static void add_run(struct scan *scan, struct track_run run) {
+    const struct vmv_space *model = scan->space->model;
+    while (run.start < run.end) {
+        const struct vmv_mapping *mapping = vmv_space_find(model, run.start);
+        if (!mapping) {
+            follow_growth(scan, run.start);
+            mapping = vmv_space_find(model, run.start);
+        }
+        uint64_t end = mapping && mapping->end < run.end ? mapping->end : run.end;
+        if (!mapping) { // unmapped meanwhile, or of a call under way
+            run.start += PAGE;
+            continue;
+        }
+        add_part(scan, mapping, (struct track_run){run.start, end, run.pages});
+        run.start = end;
+    }
+}
+
+// ---------------------------------------------------------------------------------------------- contents
+
+static void owe(struct rec_space *space, uint64_t start, uint64_t end) {
+    if (space->owed_count == space->owed_room) {
+        space->owed_room = space->owed_room * 2 + 64;
+        space->owed = realloc(space->owed, space->owed_room * sizeof *space->owed);
+        if (!space->owed) abort();
+    }
+    space->owed[space->owed_count++] = (struct page_span){start, end};
+}
+
+void frame_forget(struct rec_space *space, uint64_t start, uint64_t end) {
+    size_t kept = 0, count = space->owed_count;
+    for (size_t i = 0; i < count; i++) {
+        struct page_span span = space->owed[i];
+        if (span.end <= start || span.start >= end) {
+            space->owed[kept++] = span;
+            continue;
+        }
+        if (span.start < start) space->owed[kept++] = (struct page_span){span.start, start};
+        if (span.end > end) owe(space, end, span.end);
+    }
+    memmove(space->owed + kept, space->owed + count, (space->owed_count - count) * sizeof *space->owed);
+    space->owed_count = kept + space->owed_count - count;
+}
+
+static int by_start(const void *a, const void *b) {
+    const struct track_run *x = a, *y = b;
+    return x->start < y->start ? -1 : x->start > y->start;
+}
+
+// Contents owed from earlier frames join those of this one; pages in both are taken once.
+static void join_owed(struct scan *scan) {
+    struct rec_space *space = scan->space;
+    if (!space->owed_count) return;
+    for (size_t i = 0; i < space->owed_count; i++) want(scan, space->owed[i].start, space->owed[i].end, TRACK_PAGE_PRESENT);
+    space->owed_count = 0;
+    struct track_runs *wanted = &scan->wanted;
+    qsort(wanted->runs, wanted->count, sizeof *wanted->runs, by_start);
+    size_t kept = 0;
+    for (size_t i = 0; i < wanted->count; i++) {
+        struct track_run run = wanted->runs[i];
+        if (kept && run.start < wanted->runs[kept - 1].end) run.start = wanted->runs[kept - 1].end;
+        if (run.start < run.end) wanted->runs[kept++] = run;
+    }
+    wanted->count = kept;
+}
+
+// What could not be copied is owed, and said to be known no better than before.
+static void skip_from(struct scan *scan, size_t first, uint64_t offset) {
+    for (size_t i = first; i < scan->wanted.count; i++, offset = 0) {
+        struct track_run run = scan->wanted.runs[i];
+        run.start += offset;
+        owe(scan->space, run.start, run.end);
+        struct vmv_event event = scan->frame->event;
+        event.type = VMV_EV_PAGES;
+        event.addr = run.start;
+        event.len = run.end - run.start;
+        event.state = VMV_PAGE_RESIDENT;
+        event.page_flags = VMV_PAGEF_WRITTEN | VMV_PAGEF_SKIPPED;
+        if (run.pages & TRACK_PAGE_HUGE) event.page_flags |= VMV_PAGEF_HUGE;
+        sink_frame_add_run(scan->frame, &event);
+    }
+}
+
+static void copy_contents(struct scan *scan) {
+    struct tracer *tracer = scan->tracer;
+    join_owed(scan);
+    uint64_t pages = track_runs_pages(&scan->wanted), offset = 0;
+    if (!pages) return;
+    bool all = tracer->options->budget_percent < 0;
+    size_t granted = sink_frame_reserve(tracer->sink, scan->frame, pages * PAGE, all) / PAGE;
+    size_t next = 0;
+    if (granted) next = track_copy(scan->space->track, &scan->wanted, 0, &offset, granted, &scan->frame->copy);
+    skip_from(scan, next, offset);
+    track_rescan_torn(scan->space->track, &scan->wanted, &scan->frame->torn);
+}
+
+static void scan_pages(struct scan *scan) {
+    struct track *track = scan->space->track;
+    const struct vmv_space *model = scan->space->model;
+    struct track_maps maps = {model->maps, model->map_count};
+    if (track_scan(track, maps, &scan->tracer->runs) != 0) return;
+    for (size_t i = 0; i < scan->tracer->runs.count; i++) add_run(scan, scan->tracer->runs.runs[i]);
+    if (scan->huge_left == HUGE_COPY_BYTES) scan->space->huge_next = 0; // came to the end: from the beginning next time
+    copy_contents(scan);
+    if (scan->space->frames % RESIDENCY_EVERY != RESIDENCY_EVERY - 1) return;
+    maps = (struct track_maps){model->maps, model->map_count};
+    scan->frame->has_resident = track_scan_resident(track, maps, &scan->frame->resident) == 0;
+}
+
+// ---------------------------------------------------------------------------------------------- a frame
+
+void frame_take(struct tracer *tracer, struct rec_space *space, enum vmv_frame_why why, struct tracee *at, bool hold) {
+    struct hold holding = {tracer, space, at, 0};
+    uint64_t begun = tracer_now(tracer);
+    if (hold) hold_threads(&holding);
+    struct sink_frame *frame = sink_frame_create(tracer->sink);
+    frame->event = tracer_event(tracer, VMV_EV_FRAME, at);
+    frame->event.space = space->id;
+    if (!at) frame->event.pid = space->pid;
+    frame->event.frame = tracer->frames++;
+    frame->event.why = (uint8_t)why;
+    size_t bucket = 0;
+    for (struct tracee *t = NULL; (t = tracee_next(&tracer->table, &bucket, t));)
+        if (of_space(t, space) && (hold || t == at)) add_thread(&holding, frame, t);
+    struct scan scan = {tracer, space, frame, {0}, HUGE_COPY_BYTES};
+    if (space->track) scan_pages(&scan);
+    track_runs_free(&scan.wanted);
+    let_go(&holding);
+    uint64_t now = tracer_now(tracer);
+    frame->event.pause_ns = now - begun;
+    sink_frame_submit(tracer->producer, frame);
+    tracer->cost.held += now - begun;
+    space->frames++;
+    space->last_frame = now;
+    space->next_frame = now + tracer->interval_ns;
+}
+
+static uint64_t cpu_of(struct tracer *tracer, const struct rec_space *space) {
+    uint64_t sum = 0;
+    for (struct rec_process *process = tracer->table.processes; process; process = process->next) {
+        uint64_t ns;
+        if (process->space == space && procstat_cpu_ns(process->pid, &ns) == 0) sum += ns;
+    }
+    return sum;
+}
+
+void frame_due(struct tracer *tracer, uint64_t now) {
+    for (struct rec_space *space = tracer->table.spaces; space; space = space->next) {
+        if (now < space->next_frame) continue;
+        uint64_t cpu_ns = cpu_of(tracer, space);
+        space->next_frame = now + tracer->interval_ns;
+        if (cpu_ns == space->cpu_ns) continue; // nothing of it ran
+        frame_take(tracer, space, VMV_FRAME_INTERVAL, NULL, true);
+        space->cpu_ns = cpu_of(tracer, space);
+    }
+}

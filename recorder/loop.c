@@ -1,0 +1,240 @@
+// The tracer's loop: wait for a stop, say what it is, act on it, restart the thread.
+#include "tracer.h"
+
+#include "arch.h"
+#include "perf_records.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { TICK_NS = 10000000 };
+
+uint64_t tracer_now(const struct tracer *tracer) { return sink_now(tracer->sink); }
+
+struct vmv_event tracer_event(const struct tracer *tracer, enum vmv_event_type type, const struct tracee *tracee) {
+    struct vmv_event event = {.t = tracer_now(tracer), .type = type};
+    if (!tracee) return event;
+    event.tid = tracee->tid;
+    if (tracee->process) event.pid = tracee->process->pid;
+    if (tracee->process && tracee->process->space) event.space = tracee->process->space->id;
+    return event;
+}
+
+static struct rec_space *space_of(struct tracer *tracer, uint32_t id) {
+    struct rec_space *space = tracer->table.spaces;
+    while (space && space->id != id) space = space->next;
+    return space;
+}
+
+// Pages that an event takes away need not be copied any more.
+static void forget_owed(struct rec_space *space, const struct vmv_event *event) {
+    if (!space->owed_count || event->ret < 0) return;
+    switch (event->type) {
+    case VMV_EV_MMAP: frame_forget(space, (uint64_t)event->ret, (uint64_t)event->ret + event->len); break;
+    case VMV_EV_MREMAP: frame_forget(space, event->old_addr, event->old_addr + event->old_len); break;
+    case VMV_EV_BRK: frame_forget(space, (uint64_t)event->ret, event->old_addr); break;
+    case VMV_EV_MUNMAP:
+    case VMV_EV_MADVISE:
+    case VMV_EV_SHMDT: frame_forget(space, event->addr, event->addr + event->len); break;
+    default: break;
+    }
+}
+
+void tracer_emit(struct tracer *tracer, struct vmv_event *event, const struct sink_stack *stack) {
+    struct rec_space *space = event->space ? space_of(tracer, event->space) : NULL;
+    if (space) {
+        vmv_space_apply(space->model, event);
+        forget_owed(space, event);
+    }
+    sink_event(tracer->producer, event, stack);
+}
+
+void tracer_note(struct tracer *tracer, enum vmv_event_type type, const struct rec_space *space, const char *format, ...) {
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    struct vmv_event event = tracer_event(tracer, type, NULL);
+    if (space) event.space = space->id, event.pid = space->pid;
+    event.name = text;
+    tracer_emit(tracer, &event, NULL);
+    if (tracer->options->verbose) fprintf(stderr, "vmvis-record: %s\n", text);
+}
+
+// ---------------------------------------------------------------------------------------------- restarting
+
+static long restart(struct tracee *tracee, enum tracee_state into, int signal) {
+    switch (into) {
+    case TRACEE_IN_CALL: return ptrace(PTRACE_SYSCALL, tracee->tid, 0, signal);
+    case TRACEE_GROUP: return ptrace(PTRACE_LISTEN, tracee->tid, 0, 0);
+    default: return ptrace(PTRACE_CONT, tracee->tid, 0, signal);
+    }
+}
+
+void tracer_resume(struct tracer *tracer, struct tracee *tracee, enum tracee_state into, int signal) {
+    tracee_move(tracee, into);
+    if (restart(tracee, into, signal) == 0 || errno == ESRCH) return; // gone: its end will be reported
+    tracer_note(tracer, VMV_EV_NOTE, NULL, "thread %d could not be restarted: %s", tracee->tid, strerror(errno));
+}
+
+// ---------------------------------------------------------------------------------------------- waiting
+
+int tracer_wait(pid_t *tid, int *status) {
+    *tid = waitpid(-1, status, __WALL);
+    return *tid > 0 ? 0 : -errno;
+}
+
+void tracer_keep_for_later(struct tracer *tracer, pid_t tid, int status) {
+    if (tracer->pending_at == tracer->pending_count) tracer->pending_at = tracer->pending_count = 0;
+    if (tracer->pending_count == tracer->pending_room) {
+        size_t room = tracer->pending_room * 2 + 64;
+        void *pending = realloc(tracer->pending, room * sizeof *tracer->pending);
+        if (!pending) abort();
+        tracer->pending = pending;
+        tracer->pending_room = room;
+    }
+    tracer->pending[tracer->pending_count++] = (struct waiting_stop){tid, status};
+}
+
+static int next_stop(struct tracer *tracer, pid_t *tid, int *status) {
+    if (tracer->pending_at < tracer->pending_count) {
+        struct waiting_stop stop = tracer->pending[tracer->pending_at++];
+        *tid = stop.tid;
+        *status = stop.status;
+        return 0;
+    }
+    return tracer_wait(tid, status);
+}
+
+// ---------------------------------------------------------------------------------------------- dispatching
+
+static void on_group_stop(struct tracer *tracer, struct tracee *tracee) { tracer_resume(tracer, tracee, TRACEE_GROUP, 0); }
+
+// Our own interrupt, or a stop that a frame no longer waits for.
+static void on_interrupt(struct tracer *tracer, struct tracee *tracee) {
+    tracer_resume(tracer, tracee, tracee->call ? TRACEE_IN_CALL : TRACEE_RUNNING, 0);
+}
+
+static void on_syscall(struct tracer *tracer, struct tracee *tracee) {
+    if (tracee->call != CALL_NONE) {
+        memcall_exit(tracer, tracee);
+    } else {
+        tracer_resume(tracer, tracee, TRACEE_RUNNING, 0);
+    }
+}
+
+// A signal between a call's entry and its exit stop: the call is over, or will be restarted from its entry; its result
+// will not be reported to us any more. Nothing of it may be taken for granted.
+static void on_signal(struct tracer *tracer, struct tracee *tracee, int signal) {
+    tree_signal(tracer, tracee, signal);
+    tracer_resume(tracer, tracee, tracee->call ? TRACEE_IN_CALL : TRACEE_RUNNING, signal);
+}
+
+static void act(struct tracer *tracer, struct tracee *tracee, struct stop stop) {
+    switch (stop.kind) {
+    case STOP_SECCOMP: memcall_entry(tracer, tracee); break;
+    case STOP_SYSCALL: on_syscall(tracer, tracee); break;
+    case STOP_FORK:
+    case STOP_VFORK:
+    case STOP_CLONE: tree_new_child(tracer, tracee, stop.kind); break;
+    case STOP_VFORK_DONE:
+        tracee->vfork_wait = false;
+        tracer_resume(tracer, tracee, tracee->call ? TRACEE_IN_CALL : TRACEE_RUNNING, 0);
+        break;
+    case STOP_EXEC: tree_exec(tracer, tracee); break;
+    case STOP_EXIT: tree_exit_stop(tracer, tracee); break;
+    case STOP_GROUP: on_group_stop(tracer, tracee); break;
+    case STOP_SIGNAL: on_signal(tracer, tracee, stop.signal); break;
+    default: on_interrupt(tracer, tracee); break;
+    }
+}
+
+static void dispatch(struct tracer *tracer, pid_t tid, int status) {
+    struct stop stop = stop_classify(status);
+    struct tracee *tracee = tracee_find(&tracer->table, tid);
+    if (stop.kind == STOP_EXITED || stop.kind == STOP_KILLED) {
+        tree_gone(tracer, tid, stop);
+        return;
+    }
+    if (!tracee && stop.kind == STOP_EXEC) tracee = tree_exec_leader(tracer, tid);
+    if (!tracee) { // its first stop came before its parent's event: hold it
+        tracee = tracee_add(&tracer->table, tid, TRACEE_NEWBORN);
+        tracee->first_status = status;
+        return;
+    }
+    bool first = tracee->state == TRACEE_EXPECTED;
+    tracee_move(tracee, TRACEE_STOPPED);
+    if (first) {
+        tree_first_stop(tracer, tracee);
+    } else {
+        act(tracer, tracee, stop);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------- ticking
+
+static void on_tick_signal(int signal) { (void)signal; }
+
+// A timer whose signal breaks waitpid off, so that frames come while the program runs undisturbed. It repeats: one
+// that strikes between a check and the wait is made good by the next.
+static timer_t start_ticks(void) {
+    struct sigaction action = {.sa_handler = on_tick_signal};
+    sigaction(SIGRTMIN + 3, &action, NULL);
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGRTMIN + 3};
+    event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
+    timer_t timer;
+    if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0) abort();
+    struct itimerspec every = {{0, TICK_NS}, {0, TICK_NS}};
+    timer_settime(timer, 0, &every, NULL);
+    return timer;
+}
+
+// SIGTERM and SIGHUP are the program's; a second one ends the recording.
+static void pass_signals(struct tracer *tracer) {
+    int signal = *tracer->forward;
+    if (!signal) return;
+    *tracer->forward = 0;
+    if (!tracer->root_ended) kill(tracer->root, signal);
+}
+
+static void tick(struct tracer *tracer, uint64_t now) {
+    pass_signals(tracer);
+    memcall_overdue(tracer, now);
+    frame_due(tracer, now);
+    governor_tick(tracer, now);
+    sink_advance(tracer->producer, tracer_now(tracer));
+}
+
+void tracer_run(struct tracer *tracer) {
+    timer_t timer = start_ticks();
+    uint64_t next_tick = 0;
+    while (tracer->table.count && !*tracer->stop) {
+        pid_t tid;
+        int status;
+        int error = next_stop(tracer, &tid, &status);
+        if (error == 0) dispatch(tracer, tid, status);
+        if (error == -ECHILD) break;
+        uint64_t now = tracer_now(tracer);
+        if (now < next_tick) continue;
+        next_tick = now + TICK_NS;
+        tick(tracer, now);
+    }
+    timer_delete(timer);
+}
+
+void tracer_free(struct tracer *tracer) {
+    tracee_table_free(&tracer->table);
+    procmaps_free(&tracer->maps);
+    track_runs_free(&tracer->runs);
+    free(tracer->pending);
+}

@@ -1,0 +1,305 @@
+// Memory calls, from the seccomp stop at their entry to the stop at their exit. The calls of one address space are
+// serialised in between, so that the order recorded is the kernel's.
+#include "tracer.h"
+
+#include "arch.h"
+#include "objects.h"
+#include "peek.h"
+#include "procmaps.h"
+#include "track.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ipc.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/shm.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { OVERDUE_NS = 10000000, MARK_BYTES = 4096, CLONE_UNTRACED_FLAG = 0x00800000 };
+
+// ---------------------------------------------------------------------------------------------- capturing
+
+void memcall_capture_stack(struct tracer *tracer, struct tracee *tracee) {
+    tracee->has_stack = false;
+    tracee->stack_length = 0;
+    struct arch_regs regs;
+    if (arch_get_regs(tracee->tid, &regs) != 0) return;
+    tracee->regs_length = sizeof regs;
+    memcpy(tracee->regs, &regs, sizeof regs);
+    tracee->stack_sp = arch_sp(&regs);
+    tracee->stack_pc = arch_pc(&regs);
+    tracee->has_stack = true;
+    size_t want = tracer->options->stack_bytes;
+    if (!want) return;
+    if (!tracee->stack && !(tracee->stack = malloc(STACK_ROOM))) abort();
+    // Stays within the mapping that holds SP: below it is what matters, and beyond it nothing can be read.
+    const struct vmv_mapping *mapping = vmv_space_find(tracee->process->space->model, tracee->stack_sp);
+    if (mapping && mapping->end - tracee->stack_sp < want) want = mapping->end - tracee->stack_sp;
+    struct track *track = tracee->process->space->track;
+    tracee->stack_length = peek_present(tracee->tid, track ? track_pagemap(track) : -1, tracee->stack_sp, tracee->stack, want);
+}
+
+struct sink_stack memcall_stack(const struct tracee *tracee) {
+    return (struct sink_stack){tracee->regs, tracee->regs_length, tracee->stack_sp, tracee->stack, tracee->stack_length};
+}
+
+// ---------------------------------------------------------------------------------------------- entry
+
+static void emit_mark(struct tracer *tracer, struct tracee *tracee) {
+    char text[MARK_BYTES + 1];
+    uint64_t length = tracee->call_args[2];
+    if (length > MARK_BYTES) length = MARK_BYTES;
+    struct iovec local = {text, length}, remote = {(void *)tracee->call_args[1], length};
+    ssize_t got = process_vm_readv(tracee->tid, &local, 1, &remote, 1, 0);
+    if (got < 0) return;
+    text[got] = 0;
+    struct vmv_event event = tracer_event(tracer, VMV_EV_MARK, tracee);
+    event.name = text;
+    tracer_emit(tracer, &event, NULL);
+}
+
+// A child made with CLONE_UNTRACED would have the filter but no tracer, and its memory calls would fail with ENOSYS:
+// the flag is taken away, so that it is traced like any other.
+static void clear_untraced(struct tracee *tracee, struct arch_regs *regs) {
+    if (tracee->call == CALL_CLONE) {
+        arch_set_arg(regs, 0, arch_arg(regs, 0) & ~(uint64_t)CLONE_UNTRACED_FLAG);
+        arch_set_regs(tracee->tid, regs);
+        return;
+    }
+    uint64_t flags;
+    struct iovec local = {&flags, sizeof flags}, remote = {(void *)arch_arg(regs, 0), sizeof flags};
+    if (process_vm_readv(tracee->tid, &local, 1, &remote, 1, 0) != sizeof flags || !(flags & CLONE_UNTRACED_FLAG)) return;
+    flags &= ~(uint64_t)CLONE_UNTRACED_FLAG;
+    process_vm_writev(tracee->tid, &local, 1, &remote, 1, 0);
+}
+
+static void enter_call(struct tracer *tracer, struct tracee *tracee) {
+    struct rec_space *space = tracee->process->space;
+    if (call_changes_mappings(tracee->call)) {
+        space->holder = tracee;
+        space->holder_since = tracer_now(tracer);
+    }
+    tracee->call_old = space->model->brk;
+    tracer_resume(tracer, tracee, TRACEE_IN_CALL, 0);
+}
+
+static void queue_call(struct rec_space *space, struct tracee *tracee) {
+    struct tracee **link = &space->waiting;
+    while (*link) link = &(*link)->next_waiting;
+    *link = tracee;
+    tracee->next_waiting = NULL;
+    tracee_move(tracee, TRACEE_QUEUED);
+}
+
+void memcall_let_next(struct tracer *tracer, struct rec_space *space) {
+    if (space->holder || !space->waiting) return;
+    struct tracee *tracee = space->waiting;
+    space->waiting = tracee->next_waiting;
+    tracee->next_waiting = NULL;
+    enter_call(tracer, tracee);
+}
+
+static void exec_entry(struct tracer *tracer, struct tracee *tracee) {
+    struct rec_process *process = tracee->process;
+    if (process->space && process->space->users == 1 && tracer->started)
+        frame_take(tracer, process->space, VMV_FRAME_EXEC, tracee, true);
+    tracer_resume(tracer, tracee, TRACEE_RUNNING, 0);
+}
+
+void memcall_entry(struct tracer *tracer, struct tracee *tracee) {
+    struct arch_regs regs;
+    if (arch_get_regs(tracee->tid, &regs) != 0) {
+        tracer_resume(tracer, tracee, TRACEE_RUNNING, 0);
+        return;
+    }
+    for (unsigned i = 0; i < 6; i++) tracee->call_args[i] = arch_arg(&regs, i);
+    tracee->call = call_of_number(arch_syscall(&regs));
+    tracee->call_disordered = false;
+    struct rec_space *space = tracee->process ? tracee->process->space : NULL;
+    if (tracee->call == CALL_CLONE || tracee->call == CALL_CLONE3) clear_untraced(tracee, &regs);
+    if (tracee->call == CALL_MARK && space) emit_mark(tracer, tracee);
+    if (tracee->call == CALL_EXECVE || tracee->call == CALL_EXECVEAT) {
+        tracee->call = CALL_NONE;
+        exec_entry(tracer, tracee);
+        return;
+    }
+    struct vmv_event ignored;
+    if (!space || !call_decode(tracee->call, tracee->call_args, 0, tracer->page_size, &ignored)) {
+        tracee->call = CALL_NONE;
+        tracer_resume(tracer, tracee, TRACEE_RUNNING, 0);
+        return;
+    }
+    memcall_capture_stack(tracer, tracee);
+    if (space->holder && call_changes_mappings(tracee->call)) {
+        queue_call(space, tracee);
+    } else {
+        enter_call(tracer, tracee);
+    }
+}
+
+void memcall_overdue(struct tracer *tracer, uint64_t now) {
+    for (struct rec_space *space = tracer->table.spaces; space; space = space->next) {
+        if (!space->holder || now - space->holder_since < OVERDUE_NS || !space->waiting) continue;
+        space->holder->call_disordered = true;
+        space->holder = NULL;
+        space->disordered = true;
+        memcall_let_next(tracer, space);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------- exit
+
+// What the kernel now says of the mapping at addr: name, file, offset. Only asked where the call alone does not tell.
+static bool describe_mapping(struct tracer *tracer, struct rec_space *space, struct vmv_event *event, uint64_t addr) {
+    struct vmv_mapping mapping;
+    if (procmaps_at(&tracer->maps, space->pid, addr, &mapping, NULL) != 0) return false;
+    event->name = mapping.name;
+    event->inode = mapping.inode;
+    event->dev_major = mapping.dev_major;
+    event->dev_minor = mapping.dev_minor;
+    event->object = objects_of_mapping(tracer->objects, tracer->producer, space->pid, &mapping);
+    if (event->type == VMV_EV_SHMAT) event->len = mapping.end - addr;
+    return true;
+}
+
+static void describe_file(struct tracer *tracer, struct tracee *tracee, struct vmv_event *event) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", tracee->tid, (int)tracee->call_args[0]);
+    objects_identify(path, &event->dev_major, &event->dev_minor, &event->inode);
+}
+
+static void complete(struct tracer *tracer, struct tracee *tracee, struct vmv_event *event) {
+    struct rec_space *space = tracee->process->space;
+    switch (event->type) {
+    case VMV_EV_BRK: event->old_addr = tracee->call_old; break;
+    case VMV_EV_MMAP:
+        if (event->ret >= 0 && (!(event->flags & MAP_ANONYMOUS) || (event->flags & (MAP_SHARED | MAP_HUGETLB))))
+            describe_mapping(tracer, space, event, (uint64_t)event->ret);
+        break;
+    case VMV_EV_SHMAT:
+        event->prot = tracee->call_args[2] & SHM_RDONLY ? PROT_READ : PROT_READ | PROT_WRITE;
+        if (event->ret >= 0) describe_mapping(tracer, space, event, (uint64_t)event->ret);
+        break;
+    case VMV_EV_SHMDT: {
+        const struct vmv_mapping *mapping = vmv_space_find(space->model, event->addr);
+        if (mapping && mapping->start == event->addr) event->len = mapping->end - mapping->start;
+        break;
+    }
+    case VMV_EV_SETNAME: {
+        struct vmv_mapping mapping;
+        if (event->ret == 0 && procmaps_at(&tracer->maps, space->pid, event->addr, &mapping, NULL) == 0)
+            event->name = mapping.name;
+        break;
+    }
+    case VMV_EV_PUNCH:
+    case VMV_EV_TRUNCATE:
+        if (tracee->call != CALL_TRUNCATE) describe_file(tracer, tracee, event);
+        break;
+    default: break;
+    }
+}
+
+// Registration follows what the call made: whole mappings, so that neighbours merge as they would alone.
+static void follow_tracking(struct tracer *tracer, struct rec_space *space, const struct vmv_event *event) {
+    if (event->ret < 0) return;
+    uint64_t size = tracer->page_size, start = (uint64_t)event->ret, end = start;
+    switch (event->type) {
+    case VMV_EV_MMAP:
+    case VMV_EV_SHMAT: end = start + event->len; break;
+    case VMV_EV_MREMAP: end = start + event->len; break;
+    case VMV_EV_BRK: start = event->old_addr, end = (uint64_t)event->ret; break;
+    default: return;
+    }
+    start = (start + (event->type == VMV_EV_BRK ? size - 1 : 0)) & ~(size - 1);
+    end = (end + size - 1) & ~(size - 1);
+    if (end > start) memcall_register(tracer, space, start, end);
+}
+
+static void compare_with_kernel(struct tracer *tracer, struct rec_space *space);
+
+static void emit_call(struct tracer *tracer, struct tracee *tracee, int64_t ret) {
+    struct rec_space *space = tracee->process->space;
+    struct vmv_event event = tracer_event(tracer, VMV_EV_NONE, tracee);
+    if (call_decode(tracee->call, tracee->call_args, ret, tracer->page_size, &event)) {
+        complete(tracer, tracee, &event);
+        struct sink_stack stack = memcall_stack(tracee);
+        tracer_emit(tracer, &event, tracee->has_stack ? &stack : NULL);
+        follow_tracking(tracer, space, &event);
+    }
+    if (call_may_be_partial(tracee->call, ret) || tracee->call_disordered || space->disordered) {
+        space->disordered = false;
+        memcall_read_maps(tracer, space);
+    }
+    if (getenv("VMVIS_COMPARE")) compare_with_kernel(tracer, space);
+}
+
+void memcall_exit(struct tracer *tracer, struct tracee *tracee) {
+    struct rec_space *space = tracee->process->space;
+    struct arch_regs regs;
+    if (arch_get_regs(tracee->tid, &regs) == 0) emit_call(tracer, tracee, arch_ret(&regs));
+    if (space->holder == tracee) space->holder = NULL;
+    tracee->call = CALL_NONE;
+    tracer_resume(tracer, tracee, TRACEE_RUNNING, 0);
+    memcall_let_next(tracer, space);
+}
+
+// ---------------------------------------------------------------------------------------------- reading the maps
+
+void memcall_register(struct tracer *tracer, struct rec_space *space, uint64_t start, uint64_t end) {
+    if (!space->track) return;
+    enum track_registered result = track_register(space->track, start, end);
+    if (result == TRACK_OF_PROGRAM)
+        tracer_note(tracer, VMV_EV_NOTE, space, "%012lx-%012lx is served by the program's own userfaultfd: its pages are "
+                    "known by frames only", start, end);
+    if (result == TRACK_FAILED)
+        tracer_note(tracer, VMV_EV_NOTE, space, "%012lx-%012lx could not be registered: its pages are known by frames only",
+                    start, end);
+}
+
+void memcall_read_maps(struct tracer *tracer, struct rec_space *space) {
+    struct procmaps *maps = &tracer->maps;
+    if (procmaps_read(maps, space->pid, 0) != 0) return;
+    for (size_t i = 0; i < maps->count; i++) {
+        if (tracer->program_inode && maps->maps[i].inode == tracer->program_inode) maps->maps[i].flags |= VMV_MAP_PROGRAM;
+        maps->maps[i].object = objects_of_mapping(tracer->objects, tracer->producer, space->pid, &maps->maps[i]);
+    }
+    struct vmv_event event = tracer_event(tracer, VMV_EV_MAPS, NULL);
+    event.space = space->id;
+    event.pid = space->pid;
+    event.len = 1ull << 56;
+    event.maps = maps->maps;
+    event.map_count = maps->count;
+    tracer_emit(tracer, &event, NULL);
+    for (size_t i = 0; space->track && i < maps->count; i++)
+        memcall_register(tracer, space, maps->maps[i].start, maps->maps[i].end);
+}
+
+static bool same_mapping(const struct vmv_mapping *a, const struct vmv_mapping *b) {
+    uint32_t shown = VMV_MAP_R | VMV_MAP_W | VMV_MAP_X | VMV_MAP_SHARED;
+    return a->start == b->start && a->end == b->end && (a->flags & shown) == (b->flags & shown) &&
+           a->offset == b->offset && a->inode == b->inode && strcmp(a->name, b->name) == 0;
+}
+
+static void show(const char *who, const struct vmv_mapping *m) {
+    fprintf(stderr, "  %s %012lx-%012lx %x %08lx %lu %s\n", who, m->start, m->end, m->flags, m->offset, m->inode, m->name);
+}
+
+// With VMVIS_COMPARE in the environment: the model against the kernel, after every memory call.
+static void compare_with_kernel(struct tracer *tracer, struct rec_space *space) {
+    const struct procmaps *maps = &tracer->maps;
+    const struct vmv_space *model = space->model;
+    if (procmaps_read(&tracer->maps, space->pid, PROCMAPS_JOIN) != 0) return;
+    for (size_t i = 0; i < maps->count || i < model->map_count; i++) {
+        const struct vmv_mapping *kernel = i < maps->count ? &maps->maps[i] : NULL;
+        const struct vmv_mapping *ours = i < model->map_count ? &model->maps[i] : NULL;
+        if (kernel && ours && same_mapping(kernel, ours)) continue;
+        fprintf(stderr, "vmvis-record: space %u differs from the kernel at mapping %zu:\n", space->id, i);
+        if (kernel) show("kernel", kernel);
+        if (ours) show("model ", ours);
+        break;
+    }
+}

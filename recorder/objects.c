@@ -1,0 +1,149 @@
+#include "objects.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+enum { BUCKETS = 512 };
+
+struct known {
+    uint32_t dev_major, dev_minor;
+    uint64_t inode;
+    uint32_t number;
+    bool embedded;
+    char *path;
+    struct known *next;
+};
+
+struct object_table {
+    uint64_t embed_limit;
+    uint32_t last;
+    struct known *buckets[BUCKETS];
+};
+
+struct object_table *objects_create(uint64_t embed_limit) {
+    struct object_table *table = calloc(1, sizeof *table);
+    if (!table) abort();
+    table->embed_limit = embed_limit;
+    elf_version(EV_CURRENT);
+    return table;
+}
+
+void objects_destroy(struct object_table *table) {
+    if (!table) return;
+    for (size_t i = 0; i < BUCKETS; i++)
+        for (struct known *known = table->buckets[i], *next; known; known = next) {
+            next = known->next;
+            free(known->path);
+            free(known);
+        }
+    free(table);
+}
+
+bool objects_identify(const char *path, uint32_t *dev_major, uint32_t *dev_minor, uint64_t *inode) {
+    struct stat status;
+    if (stat(path, &status) != 0) return false;
+    *dev_major = major(status.st_dev);
+    *dev_minor = minor(status.st_dev);
+    *inode = status.st_ino;
+    return true;
+}
+
+// The GNU build-id note (gABI notes; NT_GNU_BUILD_ID) of an ELF file, by its program headers.
+static bool note_build_id(Elf_Data *data, struct vmv_object_identity *identity) {
+    GElf_Nhdr note;
+    size_t name, desc;
+    for (size_t at = 0, next; (next = gelf_getnote(data, at, &note, &name, &desc)) > 0; at = next) {
+        bool gnu = note.n_namesz == 4 && memcmp((const char *)data->d_buf + name, "GNU", 4) == 0;
+        if (!gnu || note.n_type != NT_GNU_BUILD_ID || note.n_descsz == 0 || note.n_descsz > sizeof identity->build_id) continue;
+        memcpy(identity->build_id, (const char *)data->d_buf + desc, note.n_descsz);
+        identity->build_id_length = note.n_descsz;
+        return true;
+    }
+    return false;
+}
+
+static bool read_build_id(int fd, struct vmv_object_identity *identity) {
+    Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+    size_t count = 0;
+    bool is_elf = elf && elf_kind(elf) == ELF_K_ELF;
+    if (is_elf && elf_getphdrnum(elf, &count) == 0)
+        for (size_t i = 0; i < count && i < 1024; i++) {
+            GElf_Phdr header;
+            if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_NOTE || header.p_filesz > 65536) continue;
+            Elf_Data *data = elf_getdata_rawchunk(elf, (int64_t)header.p_offset, header.p_filesz, ELF_T_NHDR);
+            if (data && note_build_id(data, identity)) break;
+        }
+    if (elf) elf_end(elf);
+    return is_elf;
+}
+
+// The file itself, whatever its name is by now: by the mapping, else by its name if that is still the same file.
+static int open_mapped(pid_t pid, const struct vmv_mapping *mapping, struct stat *status) {
+    char path[96];
+    snprintf(path, sizeof path, "/proc/%d/map_files/%lx-%lx", pid, mapping->start, mapping->end);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) fd = open(mapping->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return -1;
+    if (fstat(fd, status) == 0 && S_ISREG(status->st_mode) && status->st_ino == mapping->inode) return fd;
+    close(fd);
+    return -1;
+}
+
+static struct known *lookup(struct object_table *table, const struct vmv_mapping *mapping) {
+    struct known *known = table->buckets[mapping->inode % BUCKETS];
+    while (known && !(known->inode == mapping->inode && known->dev_major == mapping->dev_major &&
+                      known->dev_minor == mapping->dev_minor && strcmp(known->path, mapping->name) == 0))
+        known = known->next;
+    return known;
+}
+
+static struct known *remember(struct object_table *table, const struct vmv_mapping *mapping) {
+    struct known *known = calloc(1, sizeof *known);
+    if (!known || !(known->path = strdup(mapping->name))) abort();
+    known->dev_major = mapping->dev_major;
+    known->dev_minor = mapping->dev_minor;
+    known->inode = mapping->inode;
+    known->number = ++table->last;
+    struct known **bucket = &table->buckets[mapping->inode % BUCKETS];
+    known->next = *bucket;
+    *bucket = known;
+    return known;
+}
+
+static bool wants_bytes(const struct object_table *table, const struct vmv_mapping *mapping, const struct stat *status, bool is_elf) {
+    if (mapping->flags & VMV_MAP_SHARED) return false;
+    return is_elf || (uint64_t)status->st_size <= table->embed_limit;
+}
+
+uint32_t objects_of_mapping(struct object_table *table, struct sink_producer *producer, pid_t pid,
+                            const struct vmv_mapping *mapping) {
+    if (mapping->inode == 0 || mapping->name[0] != '/') return 0;
+    struct known *known = lookup(table, mapping);
+    if (known) return known->number;
+    struct stat status;
+    int fd = open_mapped(pid, mapping, &status);
+    if (fd < 0) return 0;
+    known = remember(table, mapping);
+    struct vmv_object_identity identity = {.path = mapping->name,
+                                           .inode = mapping->inode,
+                                           .size = (uint64_t)status.st_size,
+                                           .mtime_ns = status.st_mtim.tv_sec * 1000000000l + status.st_mtim.tv_nsec,
+                                           .dev_major = mapping->dev_major,
+                                           .dev_minor = mapping->dev_minor};
+    bool is_elf = read_build_id(fd, &identity);
+    if (!wants_bytes(table, mapping, &status, is_elf)) {
+        close(fd);
+        fd = -1;
+    }
+    known->embedded = fd >= 0;
+    sink_object(producer, known->number, &identity, fd);
+    return known->number;
+}

@@ -1,0 +1,24 @@
+// The files that are mapped: one number for each identity (device, inode, size, time), with its build-id, handed to
+// the writer with an open descriptor so that it can embed them.
+#ifndef REC_OBJECTS_H
+#define REC_OBJECTS_H
+
+#include "sink.h"
+
+#include <sys/types.h>
+
+struct object_table;
+
+struct object_table *objects_create(uint64_t embed_limit); // bytes; programs and libraries are embedded at any size
+void objects_destroy(struct object_table *table);          // accepts NULL
+
+// The number of the file that `mapping` of process `pid` maps, 0 if it maps none (or no regular file). A file seen for
+// the first time is announced to the sink before this returns. A file that a shared mapping may write is known by
+// identity only: its bytes do not hold still.
+uint32_t objects_of_mapping(struct object_table *table, struct sink_producer *producer, pid_t pid,
+                            const struct vmv_mapping *mapping);
+
+// Device and inode of the file at `path`, as /proc/PID/maps prints them. False: no such file.
+bool objects_identify(const char *path, uint32_t *dev_major, uint32_t *dev_minor, uint64_t *inode);
+
+#endif

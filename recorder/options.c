@@ -1,0 +1,177 @@
+#include "options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help_text[] =
+    "Usage: vmvis-record [OPTION]... [--] PROGRAM [ARG]...\n"
+    "Run PROGRAM and record what it does with its virtual memory into one file.\n"
+    "\n"
+    "  -o FILE              write the trace to FILE (default trace.vmv); an existing FILE\n"
+    "                       becomes FILE.old; - writes to standard output, and the program's\n"
+    "                       own standard output then goes to standard error\n"
+    "  -i, --interval MS    time between frames (registers, written pages); auto starts at\n"
+    "                       20 ms and is stretched up to 2 s to keep within the budget\n"
+    "      --budget PCT     what recording may cost the program in time (default 10%);\n"
+    "                       none: keep everything, whatever it costs\n"
+    "      --faults SOURCE  how page faults are seen (default auto):\n"
+    "                         records  the kernel's page-fault records; the program never stops\n"
+    "                         uffd     userfaultfd: every first touch holds its thread, exact order\n"
+    "                         frames   residency and written pages at each frame; no privilege\n"
+    "                         none     memory calls only\n"
+    "      --stack BYTES    stack captured with faults and memory calls (default 2048; 0: none)\n"
+    "      --content WHAT   changed: contents of written pages (default); none\n"
+    "      --embed-limit SIZE  embed mapped files up to SIZE (default 64M); programs and\n"
+    "                       libraries are always embedded\n"
+    "      --no-env         leave the environment out of the trace\n"
+    "  -q                   say nothing;  -v  say more\n"
+    "      --help, --version\n"
+    "\n"
+    "The exit status is the program's; a signal that killed it is raised again here.\n"
+    "125: PROGRAM was not started because of vmvis; 126: not executable; 127: not found.\n"
+    "\n"
+    "Examples:\n"
+    "  vmvis-record ./prog --some arguments     then: vmvis-replay trace.vmv\n"
+    "  vmvis-record -o sort.vmv --budget none -- sort big.txt\n";
+
+static bool bad(const char *format, const char *text) {
+    fprintf(stderr, "vmvis-record: ");
+    fprintf(stderr, format, text);
+    fprintf(stderr, "; see vmvis-record --help\n");
+    return false;
+}
+
+static bool parse_size(const char *text, uint64_t *bytes) {
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (end == text || errno || text[0] == '-') return false;
+    unsigned shift = 0;
+    if (*end == 'k' || *end == 'K') shift = 10;
+    if (*end == 'm' || *end == 'M') shift = 20;
+    if (*end == 'g' || *end == 'G') shift = 30;
+    if (shift) end++;
+    if (shift && *end == 'i') end++;
+    if (*end == 'B') end++;
+    if (*end || (value << shift) >> shift != value) return false;
+    *bytes = value << shift;
+    return true;
+}
+
+static bool parse_interval(struct options *options, const char *text) {
+    if (strcmp(text, "auto") == 0) {
+        options->interval_auto = true;
+        options->interval_ns = 20000000;
+        return true;
+    }
+    char *end;
+    double ms = strtod(text, &end);
+    if (strcmp(end, "ms") == 0) end += 2;
+    if (end == text || *end || !(ms >= 1 && ms <= 3600000))
+        return bad("--interval takes auto or milliseconds from 1 to 3600000, not '%s'", text);
+    options->interval_auto = false;
+    options->interval_ns = (uint64_t)(ms * 1e6);
+    return true;
+}
+
+static bool parse_budget(struct options *options, const char *text) {
+    if (strcmp(text, "none") == 0) {
+        options->budget_percent = -1;
+        return true;
+    }
+    char *end;
+    double percent = strtod(text, &end);
+    if (*end == '%') end++;
+    if (end == text || *end || !(percent > 0 && percent <= 1000))
+        return bad("--budget takes a percentage above 0 or none, not '%s'", text);
+    options->budget_percent = percent;
+    return true;
+}
+
+static bool parse_faults(struct options *options, const char *text) {
+    static const char *const words[] = {"auto", "records", "uffd", "frames", "none"};
+    for (unsigned i = 0; i < 5; i++)
+        if (strcmp(text, words[i]) == 0) {
+            options->faults = (enum faults_choice)i;
+            return true;
+        }
+    return bad("--faults takes auto, records, uffd, frames or none, not '%s'", text);
+}
+
+static bool parse_stack(struct options *options, const char *text) {
+    uint64_t bytes;
+    if (!parse_size(text, &bytes) || bytes > 32768)
+        return bad("--stack takes bytes from 0 to 32768, not '%s'", text);
+    options->stack_bytes = (uint32_t)((bytes + 7) & ~7ull);
+    return true;
+}
+
+static bool parse_content(struct options *options, const char *text) {
+    options->content = strcmp(text, "changed") == 0;
+    if (options->content || strcmp(text, "none") == 0) return true;
+    return bad("--content takes changed or none, not '%s'", text);
+}
+
+static bool parse_embed(struct options *options, const char *text) {
+    if (parse_size(text, &options->embed_limit)) return true;
+    return bad("--embed-limit takes a size such as 64M, not '%s'", text);
+}
+
+enum long_option { OPT_BUDGET = 256, OPT_FAULTS, OPT_STACK, OPT_CONTENT, OPT_EMBED, OPT_NO_ENV, OPT_HELP, OPT_VERSION };
+
+static const struct option long_options[] = {{"interval", required_argument, 0, 'i'},
+                                             {"output", required_argument, 0, 'o'},
+                                             {"budget", required_argument, 0, OPT_BUDGET},
+                                             {"faults", required_argument, 0, OPT_FAULTS},
+                                             {"stack", required_argument, 0, OPT_STACK},
+                                             {"content", required_argument, 0, OPT_CONTENT},
+                                             {"embed-limit", required_argument, 0, OPT_EMBED},
+                                             {"no-env", no_argument, 0, OPT_NO_ENV},
+                                             {"quiet", no_argument, 0, 'q'},
+                                             {"verbose", no_argument, 0, 'v'},
+                                             {"help", no_argument, 0, OPT_HELP},
+                                             {"version", no_argument, 0, OPT_VERSION},
+                                             {0, 0, 0, 0}};
+
+static bool take_option(struct options *options, int option) {
+    switch (option) {
+    case 'o': options->output = optarg; return true;
+    case 'i': return parse_interval(options, optarg);
+    case 'q': options->quiet = true; return true;
+    case 'v': options->verbose++; return true;
+    case OPT_BUDGET: return parse_budget(options, optarg);
+    case OPT_FAULTS: return parse_faults(options, optarg);
+    case OPT_STACK: return parse_stack(options, optarg);
+    case OPT_CONTENT: return parse_content(options, optarg);
+    case OPT_EMBED: return parse_embed(options, optarg);
+    case OPT_NO_ENV: options->no_env = true; return true;
+    default: return false;
+    }
+}
+
+static void set_defaults(struct options *options) {
+    *options = (struct options){.output = "trace.vmv",
+                                .interval_ns = 20000000,
+                                .interval_auto = true,
+                                .budget_percent = 10,
+                                .stack_bytes = 2048,
+                                .content = true,
+                                .embed_limit = 64ull << 20};
+}
+
+enum options_result options_parse(struct options *options, int argc, char **argv) {
+    set_defaults(options);
+    for (int option; (option = getopt_long(argc, argv, "+:o:i:qv", long_options, NULL)) != -1;) {
+        if (option == OPT_HELP) return fputs(help_text, stdout) < 0 ? OPTIONS_BAD : OPTIONS_DONE;
+        if (option == OPT_VERSION) return puts("vmvis-record " VMVIS_VERSION) < 0 ? OPTIONS_BAD : OPTIONS_DONE;
+        if (option == ':') return bad("option '%s' needs a value", argv[optind - 1]), OPTIONS_BAD;
+        if (option == '?') return bad("this version has no option '%s'", argv[optind - 1]), OPTIONS_BAD;
+        if (!take_option(options, option)) return OPTIONS_BAD;
+    }
+    if (!argv[optind]) return bad("%s", "name a program to run"), OPTIONS_BAD;
+    options->command = argv + optind;
+    return OPTIONS_RUN;
+}

@@ -1,0 +1,30 @@
+// The command line of vmvis-record.
+#ifndef REC_OPTIONS_H
+#define REC_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum faults_choice { FAULTS_AUTO, FAULTS_RECORDS, FAULTS_UFFD, FAULTS_FRAMES, FAULTS_NONE };
+
+struct options {
+    const char *output;    // -o; "-" is standard output
+    uint64_t interval_ns;  // floor of the frame interval
+    bool interval_auto;    // the governor may stretch it
+    double budget_percent; // < 0: none
+    enum faults_choice faults;
+    uint32_t stack_bytes; // 0: none
+    bool content;         // --content changed
+    uint64_t embed_limit; // bytes
+    bool no_env;
+    bool quiet;
+    int verbose;
+    char **command; // program and arguments, NULL-terminated
+};
+
+enum options_result { OPTIONS_RUN, OPTIONS_DONE, OPTIONS_BAD };
+
+// Fills *options. DONE: --help or --version was printed. BAD: one line was printed on standard error.
+enum options_result options_parse(struct options *options, int argc, char **argv);
+
+#endif

@@ -1,0 +1,320 @@
+#include "record.h"
+
+#include "arch.h"
+#include "fault_server.h"
+#include "launch.h"
+#include "objects.h"
+#include "perf_records.h"
+#include "sources.h"
+#include "tracer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum { CONTENT_ROOM = 48 << 20 };
+
+static volatile sig_atomic_t forward_signal, stop_recording, signals_seen;
+
+static void on_ending_signal(int signal) {
+    if (signals_seen++) stop_recording = 1;
+    forward_signal = signal;
+}
+
+// What the terminal sends to the whole group is the program's to act on; the recorder ends when the program does.
+static void set_signals(void) {
+    static const int ignored[] = {SIGINT, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE, SIGXFSZ};
+    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++) signal(ignored[i], SIG_IGN);
+    static const int ending[] = {SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof ending / sizeof *ending; i++) {
+        struct sigaction action = {.sa_handler = on_ending_signal}, old;
+        if (sigaction(ending[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN) continue; // nohup
+        sigaction(ending[i], &action, NULL);
+    }
+}
+
+static uint64_t clock_ns(clockid_t clock) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+// ---------------------------------------------------------------------------------------------- the output
+
+struct output {
+    int fd;
+    bool created; // a regular file of ours: removed again if the program never starts
+    char old[4096 + 8]; // where the former file went, "" if there was none
+};
+
+static int open_output(const struct options *options, struct output *output) {
+    struct stat status;
+    output->created = false;
+    output->old[0] = 0;
+    if (strcmp(options->output, "-") == 0) {
+        output->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+        return output->fd < 0 ? -errno : 0;
+    }
+    bool exists = stat(options->output, &status) == 0;
+    bool regular = exists && S_ISREG(status.st_mode);
+    if (regular) {
+        snprintf(output->old, sizeof output->old, "%s.old", options->output);
+        if (rename(options->output, output->old) != 0) return -errno;
+    }
+    int flags = O_WRONLY | O_CLOEXEC | (exists && !regular ? 0 : O_CREAT | O_EXCL);
+    output->fd = open(options->output, flags, 0600);
+    output->created = output->fd >= 0 && (flags & O_CREAT);
+    return output->fd < 0 ? -errno : 0;
+}
+
+static void withdraw_output(const struct options *options, const struct output *output) {
+    if (!output->created) return;
+    unlink(options->output);
+    if (output->old[0]) rename(output->old, options->output);
+}
+
+// ---------------------------------------------------------------------------------------------- what the trace says
+
+static size_t count_strings(char **strings) {
+    size_t count = 0;
+    while (strings[count]) count++;
+    return count;
+}
+
+static void processor_name(char *out, size_t size) {
+    char line[512];
+    snprintf(out, size, "unknown");
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    while (file && fgets(line, sizeof line, file))
+        if (strncmp(line, "model name", 10) == 0 && strchr(line, ':')) {
+            snprintf(out, size, "%s", strchr(line, ':') + 2);
+            out[strcspn(out, "\n")] = 0;
+            break;
+        }
+    if (file) fclose(file);
+}
+
+struct session {
+    const struct options *options;
+    struct output output;
+    struct sources sources;
+    struct launch launch;
+    uint64_t start;
+    struct tracer tracer;
+    struct vmv_end end;
+};
+
+static struct vmv_writer *open_trace(struct session *session, char *error, size_t error_size) {
+    const struct options *options = session->options;
+    static struct utsname system;
+    static char machine[256], kernel[512], directory[4096];
+    uname(&system);
+    processor_name(machine, sizeof machine);
+    snprintf(kernel, sizeof kernel, "%s %s", system.release, system.version);
+    if (!getcwd(directory, sizeof directory)) directory[0] = 0;
+    struct vmv_meta meta = {.program = (const char *const *)options->command,
+                            .program_count = count_strings(options->command),
+                            .directory = directory,
+                            .pid = session->launch.pid,
+                            .started = clock_ns(CLOCK_REALTIME),
+                            .start_monotonic_ns = session->start,
+                            .arch = ARCH_NAME,
+                            .page_size = (uint32_t)sysconf(_SC_PAGESIZE),
+                            .machine = machine,
+                            .kernel = kernel,
+                            .recorder = VMVIS_VERSION,
+                            .source_faults = sources_faults_name(&session->sources),
+                            .source_maps = "stops",
+                            .source_why = session->sources.why,
+                            .interval_ns = options->interval_ns,
+                            .interval_auto = options->interval_auto,
+                            .budget_percent = options->budget_percent,
+                            .stack_bytes = options->stack_bytes,
+                            .content = options->content ? "changed" : "none",
+                            .embed_limit = options->embed_limit,
+                            .register_set = ARCH_REGISTER_SET};
+    if (!options->no_env) {
+        meta.environment = (const char *const *)environ;
+        meta.environment_count = count_strings(environ);
+    }
+    return vmv_writer_create(session->output.fd, &meta, error, error_size);
+}
+
+// ---------------------------------------------------------------------------------------------- the recording
+
+static const char *faults_word(enum faults_choice choice) {
+    static const char *const words[] = {"auto", "records", "uffd", "frames", "none"};
+    return words[choice];
+}
+
+static bool not_started(struct record_result *result, int status, const char *format, const char *a, const char *b) {
+    result->status = status;
+    snprintf(result->error, sizeof result->error, format, a, b);
+    return false;
+}
+
+static bool check_program(const struct options *options, struct record_result *result) {
+    const char *program = options->command[0];
+    int error = launch_check(program);
+    if (error == 0) return true;
+    if (error == ENOENT || error == ENOTDIR) return not_started(result, 127, "%s: not found%s", program, "");
+    return not_started(result, 126, "%s: cannot be executed: %s", program, strerror(error));
+}
+
+static bool choose_sources(struct session *session, struct record_result *result) {
+    char why[400];
+    sources_probe(&session->sources, false);
+    if (sources_resolve(&session->sources, faults_word(session->options->faults), why, sizeof why) == 0) return true;
+    return not_started(result, 125, "--faults=%s: %s", faults_word(session->options->faults), why);
+}
+
+static bool start_records(struct session *session, struct record_result *result) {
+    char error[256];
+    struct tracer *tracer = &session->tracer;
+    if (session->sources.faults == VMV_SOURCE_UFFD) {
+        tracer->fault_server = fault_server_create(tracer->sink, session->options->stack_bytes);
+        if (!tracer->fault_server) return not_started(result, 125, "the fault server could not be started%s%s", "", "");
+    }
+    if (session->sources.faults != VMV_SOURCE_RECORDS) return true;
+    struct perf_records_options options = {.pid = session->launch.pid,
+                                           .on_exec = true,
+                                           .kernel = session->sources.perf_kernel,
+                                           .stack_bytes = session->options->stack_bytes,
+                                           .sink = tracer->sink};
+    if (perf_records_open(&options, &tracer->records, error, sizeof error) == 0) return true;
+    return not_started(result, 125, "page-fault records: %s%s", error, "");
+}
+
+static void prepare_tracer(struct session *session, struct vmv_writer *writer) {
+    struct tracer *tracer = &session->tracer;
+    tracer->options = session->options;
+    tracer->sources = &session->sources;
+    tracer->sink = sink_create(writer, session->start, CONTENT_ROOM);
+    tracer->producer = sink_producer_create(tracer->sink, "tracer");
+    tracer->objects = objects_create(session->options->embed_limit);
+    tracer->page_size = (uint64_t)sysconf(_SC_PAGESIZE);
+    tracer->root = session->launch.pid;
+    tracer->interval_ns = session->options->interval_ns;
+    tracer->forward = &forward_signal;
+    tracer->stop = &stop_recording;
+    int filters = procstat_seccomp_filters(getpid(), getpid());
+    tracer->own_filters = filters < 0 ? -1 : filters + 1;
+    struct rec_process *process = process_add(&tracer->table, tracer->root, getpid());
+    process->threads = 1;
+    tracee_add(&tracer->table, tracer->root, TRACEE_RUNNING)->process = process;
+}
+
+// Resuming many threads is quick only if the woken ones do not preempt the tracer.
+static void prefer_tracer(void) {
+    struct sched_param parameters = {.sched_priority = 1};
+    sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &parameters);
+}
+
+static void finish(struct session *session, struct record_result *result) {
+    struct tracer *tracer = &session->tracer;
+    uint64_t now = tracer_now(tracer);
+    struct sched_param parameters = {0};
+    sched_setscheduler(0, SCHED_OTHER, &parameters);
+    perf_records_close(tracer->records);
+    tracer_free(tracer);
+    fault_server_destroy(tracer->fault_server);
+    sink_producer_done(tracer->producer);
+    session->end.duration_ns = now;
+    session->end.exited = tracer->root_ended;
+    session->end.killed = tracer->root_end.kind == STOP_KILLED;
+    session->end.exit_code = tracer->root_end.signal;
+    session->end.held_ns = tracer->cost.held;
+    session->end.fault_ns = tracer->cost.faults;
+    session->end.percent = now ? 100.0 * (double)(tracer->cost.held + tracer->cost.faults) / (double)now : 0;
+    session->end.complete = true;
+    char trouble[400] = "";
+    if (!sink_finish(tracer->sink, &session->end, trouble, sizeof trouble))
+        snprintf(result->error, sizeof result->error, "%s: %s", session->options->output, trouble);
+    objects_destroy(tracer->objects);
+}
+
+static void summarise(const struct session *session, struct record_result *result) {
+    const struct vmv_end *end = &session->end;
+    struct stat status;
+    uint64_t events = 0;
+    for (int type = VMV_EV_MMAP; type < VMV_EV_GAP; type++) events += end->events[type];
+    double bytes = stat(session->options->output, &status) == 0 ? (double)status.st_size : 0;
+    snprintf(result->summary, sizeof result->summary,
+             "%s: %.2f s, %lu frames, %lu events, %lu pages, %.1f MiB; faults %s; cost %.1f %%", session->options->output,
+             (double)end->duration_ns / 1e9, end->events[VMV_EV_FRAME], events, end->pages_captured, bytes / 1048576,
+             sources_faults_name(&session->sources), end->percent);
+}
+
+static void take_result(struct session *session, struct record_result *result) {
+    const struct tracer *tracer = &session->tracer;
+    const char *where = "", *program = session->options->command[0];
+    int error = launch_result(&session->launch, &where);
+    result->started = error == 0 && tracer->started;
+    if (result->started) {
+        if (tracer->root_ended && tracer->root_end.kind == STOP_KILLED) result->signal = tracer->root_end.signal;
+        result->status = tracer->root_ended ? tracer->root_end.signal : 128 + SIGTERM;
+        return;
+    }
+    withdraw_output(session->options, &session->output);
+    result->status = strcmp(where, "filter") == 0 ? 125 : error == ENOENT ? 127 : 126;
+    snprintf(result->error, sizeof result->error, "%s: %s%s", program,
+             strcmp(where, "filter") == 0 ? "the seccomp filter was refused: " : "cannot be executed: ", strerror(error));
+}
+
+static void trace(struct session *session, struct record_result *result) {
+    char error[256];
+    struct vmv_writer *writer = open_trace(session, error, sizeof error);
+    if (!writer) {
+        kill(session->launch.pid, SIGKILL);
+        not_started(result, 125, "%s: %s", session->options->output, error);
+        withdraw_output(session->options, &session->output);
+        return;
+    }
+    prepare_tracer(session, writer);
+    if (start_records(session, result)) {
+        prefer_tracer();
+        launch_go(&session->launch);
+    } else {
+        kill(session->launch.pid, SIGKILL);
+    }
+    tracer_run(&session->tracer);
+    bool refused = result->error[0];
+    finish(session, result);
+    if (refused) {
+        withdraw_output(session->options, &session->output);
+        return;
+    }
+    take_result(session, result);
+    summarise(session, result);
+}
+
+void record_run(const struct options *options, struct record_result *result) {
+    struct session session = {.options = options};
+    memset(result, 0, sizeof *result);
+    if (!check_program(options, result) || !choose_sources(&session, result)) return;
+    int error = open_output(options, &session.output);
+    if (error) {
+        not_started(result, 125, "%s: %s", options->output, strerror(-error));
+        return;
+    }
+    session.start = clock_ns(CLOCK_MONOTONIC);
+    error = launch_start(&session.launch, options->command, strcmp(options->output, "-") == 0);
+    if (error) {
+        withdraw_output(options, &session.output);
+        not_started(result, 125, "cannot trace: %s%s", strerror(-error),
+                    error == -EPERM ? "; ptrace is not allowed here (a container or a security module)" : "");
+        return;
+    }
+    set_signals();
+    trace(&session, result);
+}

@@ -1,0 +1,321 @@
+#include "sink.h"
+
+#include "fault_kind.h"
+#include "sink_frame.h"
+#include "sink_queue.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PRODUCERS = 8, POOL = 4 };
+
+struct sink_producer {
+    struct sink *sink;
+    const char *name;
+    struct sink_queue queue; // guarded by the sink's lock
+    uint64_t promise;        // ns; guarded by the sink's lock
+    bool done;
+};
+
+struct sink {
+    struct vmv_writer *writer;
+    uint64_t start;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t work;  // something to write, or a promise moved
+    pthread_cond_t room;  // contents were written
+    struct sink_producer producers[PRODUCERS];
+    size_t producer_count;
+    bool finishing;
+    size_t content_held, content_room; // bytes of frames on their way
+    struct sink_frame *pool[POOL];
+    size_t pool_count;
+    uint32_t *objects; // producer's number -> trace's number; the writer thread's alone
+    size_t object_room;
+};
+
+uint64_t sink_time(const struct sink *sink, uint64_t monotonic_ns) {
+    return monotonic_ns > sink->start ? monotonic_ns - sink->start : 0;
+}
+
+uint64_t sink_now(const struct sink *sink) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return sink_time(sink, (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec);
+}
+
+// ---------------------------------------------------------------------------------------------- producers' side
+
+struct sink_producer *sink_producer_create(struct sink *sink, const char *name) {
+    pthread_mutex_lock(&sink->lock);
+    if (sink->producer_count == PRODUCERS) abort();
+    struct sink_producer *producer = &sink->producers[sink->producer_count++];
+    *producer = (struct sink_producer){.sink = sink, .name = name};
+    sink_queue_init(&producer->queue);
+    pthread_mutex_unlock(&sink->lock);
+    return producer;
+}
+
+void sink_event(struct sink_producer *producer, const struct vmv_event *event, const struct sink_stack *stack) {
+    struct sink *sink = producer->sink;
+    pthread_mutex_lock(&sink->lock);
+    sink_queue_event(&producer->queue, event, stack);
+    if (event->t > producer->promise) producer->promise = event->t;
+    pthread_mutex_unlock(&sink->lock);
+}
+
+void sink_object(struct sink_producer *producer, uint32_t object, const struct vmv_object_identity *identity, int fd) {
+    struct sink *sink = producer->sink;
+    pthread_mutex_lock(&sink->lock);
+    sink_queue_object(&producer->queue, producer->promise, object, identity, fd);
+    pthread_mutex_unlock(&sink->lock);
+}
+
+void sink_frame_submit(struct sink_producer *producer, struct sink_frame *frame) {
+    struct sink *sink = producer->sink;
+    pthread_mutex_lock(&sink->lock);
+    sink_queue_frame(&producer->queue, frame);
+    if (frame->event.t > producer->promise) producer->promise = frame->event.t;
+    pthread_mutex_unlock(&sink->lock);
+}
+
+void sink_advance(struct sink_producer *producer, uint64_t t) {
+    struct sink *sink = producer->sink;
+    pthread_mutex_lock(&sink->lock);
+    if (t > producer->promise) producer->promise = t;
+    pthread_cond_signal(&sink->work);
+    pthread_mutex_unlock(&sink->lock);
+}
+
+void sink_producer_done(struct sink_producer *producer) {
+    pthread_mutex_lock(&producer->sink->lock);
+    producer->done = true;
+    pthread_cond_signal(&producer->sink->work);
+    pthread_mutex_unlock(&producer->sink->lock);
+}
+
+// ---------------------------------------------------------------------------------------------- frames
+
+struct sink_frame *sink_frame_create(struct sink *sink) {
+    pthread_mutex_lock(&sink->lock);
+    struct sink_frame *frame = sink->pool_count ? sink->pool[--sink->pool_count] : NULL;
+    pthread_mutex_unlock(&sink->lock);
+    if (!frame) frame = calloc(1, sizeof *frame);
+    if (!frame) abort();
+    frame->thread_count = frame->run_count = frame->reserved = 0;
+    frame->copy.pages = frame->copy.failed = frame->torn.count = frame->resident.count = 0;
+    frame->has_resident = false;
+    vmv_arena_reset(&frame->arena);
+    return frame;
+}
+
+static void *grow(void *array, size_t count, size_t *room, size_t size) {
+    if (count < *room) return array;
+    *room = *room * 2 + 32;
+    array = realloc(array, *room * size);
+    if (!array) abort();
+    return array;
+}
+
+void sink_frame_add_run(struct sink_frame *frame, const struct vmv_event *run) {
+    frame->runs = grow(frame->runs, frame->run_count, &frame->run_room, sizeof *frame->runs);
+    frame->runs[frame->run_count++] = *run;
+}
+
+struct sink_thread *sink_frame_add_thread(struct sink_frame *frame) {
+    frame->threads = grow(frame->threads, frame->thread_count, &frame->thread_room, sizeof *frame->threads);
+    struct sink_thread *thread = &frame->threads[frame->thread_count++];
+    memset(thread, 0, sizeof *thread);
+    return thread;
+}
+
+size_t sink_frame_reserve(struct sink *sink, struct sink_frame *frame, size_t bytes, bool wait) {
+    pthread_mutex_lock(&sink->lock);
+    while (wait && sink->content_held && sink->content_held + bytes > sink->content_room &&
+           !vmv_writer_trouble(sink->writer)) {
+        pthread_cond_signal(&sink->work);
+        pthread_cond_wait(&sink->room, &sink->lock);
+    }
+    size_t left = sink->content_room > sink->content_held ? sink->content_room - sink->content_held : 0;
+    if (!wait && bytes > left) bytes = left;
+    sink->content_held += bytes;
+    frame->reserved += bytes;
+    pthread_mutex_unlock(&sink->lock);
+    return bytes;
+}
+
+static void frame_free(struct sink_frame *frame) {
+    if (!frame) return;
+    free(frame->threads);
+    free(frame->runs);
+    track_copy_free(&frame->copy);
+    track_runs_free(&frame->torn);
+    track_runs_free(&frame->resident);
+    vmv_arena_free(&frame->arena);
+    free(frame);
+}
+
+static void frame_release(struct sink *sink, struct sink_frame *frame) {
+    pthread_mutex_lock(&sink->lock);
+    sink->content_held -= frame->reserved;
+    bool keep = sink->pool_count < POOL && frame->copy.room * 4096 <= sink->content_room / 4;
+    if (keep) sink->pool[sink->pool_count++] = frame;
+    pthread_cond_broadcast(&sink->room);
+    pthread_mutex_unlock(&sink->lock);
+    if (!keep) frame_free(frame);
+}
+
+// ---------------------------------------------------------------------------------------------- writer's side
+
+static void map_objects(struct sink *sink, struct vmv_event *event) {
+    if (event->object && event->object < sink->object_room) event->object = sink->objects[event->object];
+    struct vmv_mapping *maps = (struct vmv_mapping *)event->maps; // the queue's own copy
+    for (size_t i = 0; i < event->map_count; i++)
+        if (maps[i].object && maps[i].object < sink->object_room) maps[i].object = sink->objects[maps[i].object];
+}
+
+// A fault record knows process and thread; the space is the one the process had at that moment.
+static bool settle_fault(struct sink *sink, struct vmv_event *event) {
+    const struct vmv_world *world = vmv_writer_world(sink->writer);
+    if (!event->space) {
+        const struct vmv_process *process = vmv_world_process(world, event->pid);
+        if (!process || !process->space) return false;
+        event->space = process->space;
+    }
+    const struct vmv_space *space = vmv_world_space(world, event->space);
+    if (!space) return false;
+    fault_kind_settle(space, event);
+    return true;
+}
+
+static void write_event(struct sink *sink, struct sink_item *item) {
+    struct vmv_event *event = &item->event;
+    map_objects(sink, event);
+    if (event->type == VMV_EV_FAULT && !settle_fault(sink, event)) return;
+    if (item->has_stack)
+        event->stack = vmv_writer_stack(sink->writer, item->stack.regs, item->stack.regs_length, item->stack.sp,
+                                        item->stack.bytes, item->stack.length);
+    vmv_writer_event(sink->writer, event);
+}
+
+static void write_object(struct sink *sink, struct sink_item *item) {
+    uint32_t number = item->event.object;
+    if (number >= sink->object_room) {
+        size_t room = number + 64;
+        sink->objects = realloc(sink->objects, room * sizeof *sink->objects);
+        if (!sink->objects) abort();
+        memset(sink->objects + sink->object_room, 0, (room - sink->object_room) * sizeof *sink->objects);
+        sink->object_room = room;
+    }
+    sink->objects[number] = vmv_writer_object(sink->writer, &item->identity, item->fd);
+}
+
+static void write_item(struct sink *sink, struct sink_item *item) {
+    switch (item->kind) {
+    case SINK_ITEM_EVENT: write_event(sink, item); break;
+    case SINK_ITEM_OBJECT: write_object(sink, item); break;
+    case SINK_ITEM_FRAME:
+        sink_frame_write(sink->writer, item->frame);
+        frame_release(sink, item->frame);
+        break;
+    }
+}
+
+// Everything before this moment is known: no producer can still bring an earlier event.
+static uint64_t known_until(const struct sink *sink) {
+    uint64_t until = UINT64_MAX;
+    for (size_t i = 0; i < sink->producer_count; i++)
+        if (!sink->producers[i].done && sink->producers[i].promise < until) until = sink->producers[i].promise;
+    return sink->producer_count || sink->finishing ? until : 0;
+}
+
+static bool all_done(const struct sink *sink) {
+    for (size_t i = 0; i < sink->producer_count; i++)
+        if (!sink->producers[i].done) return false;
+    return sink->finishing;
+}
+
+// The producer with the earliest waiting item; NULL if that is not yet due.
+static struct sink_producer *earliest(struct sink *sink, uint64_t until) {
+    struct sink_producer *best = NULL;
+    uint64_t best_t = 0;
+    for (size_t i = 0; i < sink->producer_count; i++) {
+        uint64_t t;
+        if (!sink_queue_peek(&sink->producers[i].queue, &t) || (best && t >= best_t)) continue;
+        best = &sink->producers[i];
+        best_t = t;
+    }
+    return best && best_t <= until ? best : NULL;
+}
+
+// Writes all that is due. Called with the lock held; gives it up while writing.
+static void write_due(struct sink *sink) {
+    for (struct sink_producer *producer; (producer = earliest(sink, known_until(sink)));) {
+        struct sink_item item;
+        sink_queue_take(&producer->queue, &item);
+        pthread_mutex_unlock(&sink->lock);
+        write_item(sink, &item);
+        pthread_mutex_lock(&sink->lock);
+        sink_queue_release(&producer->queue);
+    }
+}
+
+static void wait_for_work(struct sink *sink) {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += 100000000;
+    if (until.tv_nsec >= 1000000000) until.tv_nsec -= 1000000000, until.tv_sec++;
+    pthread_cond_timedwait(&sink->work, &sink->lock, &until);
+}
+
+static void *writer_thread(void *argument) {
+    struct sink *sink = argument;
+    setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 5);
+    pthread_mutex_lock(&sink->lock);
+    while (!all_done(sink)) {
+        write_due(sink);
+        uint64_t now = sink_now(sink);
+        pthread_mutex_unlock(&sink->lock);
+        vmv_writer_tick(sink->writer, now);
+        bool more = vmv_writer_idle(sink->writer);
+        pthread_mutex_lock(&sink->lock);
+        if (!more && !all_done(sink)) wait_for_work(sink);
+    }
+    write_due(sink);
+    pthread_mutex_unlock(&sink->lock);
+    return NULL;
+}
+
+struct sink *sink_create(struct vmv_writer *writer, uint64_t start_monotonic_ns, size_t content_room) {
+    struct sink *sink = calloc(1, sizeof *sink);
+    if (!sink) abort();
+    sink->writer = writer;
+    sink->start = start_monotonic_ns;
+    sink->content_room = content_room;
+    pthread_mutex_init(&sink->lock, NULL);
+    pthread_cond_init(&sink->work, NULL);
+    pthread_cond_init(&sink->room, NULL);
+    if (pthread_create(&sink->thread, NULL, writer_thread, sink) != 0) abort();
+    return sink;
+}
+
+bool sink_finish(struct sink *sink, struct vmv_end *end, char *trouble, size_t trouble_size) {
+    pthread_mutex_lock(&sink->lock);
+    sink->finishing = true;
+    pthread_cond_signal(&sink->work);
+    pthread_mutex_unlock(&sink->lock);
+    pthread_join(sink->thread, NULL);
+    if (vmv_writer_trouble(sink->writer)) snprintf(trouble, trouble_size, "%s", vmv_writer_trouble(sink->writer));
+    bool complete = vmv_writer_finish(sink->writer, end);
+    for (size_t i = 0; i < sink->producer_count; i++) sink_queue_free(&sink->producers[i].queue);
+    for (size_t i = 0; i < sink->pool_count; i++) frame_free(sink->pool[i]);
+    free(sink->objects);
+    free(sink);
+    return complete;
+}

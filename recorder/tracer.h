@@ -1,0 +1,107 @@
+// The tracer: the one thread that issues ptrace requests. Private to the recorder's files; main.c uses the first part.
+#ifndef REC_TRACER_H
+#define REC_TRACER_H
+
+#include "options.h"
+#include "procmaps.h"
+#include "sink.h"
+#include "stop.h"
+#include "tracee.h"
+
+#include <signal.h>
+
+struct sources;
+struct perf_records;
+struct fault_server;
+struct object_table;
+
+struct tracer_cost { // what recording took from the program, ns
+    uint64_t held;   // threads held in stops, wall time
+    uint64_t faults; // counted faults at their calibrated price
+    uint64_t held_by_frames;
+};
+
+struct tracer {
+    const struct options *options;
+    const struct sources *sources;
+    struct sink *sink;
+    struct sink_producer *producer;
+    struct perf_records *records;       // NULL: not in use
+    struct fault_server *fault_server;  // NULL: not in use
+    struct object_table *objects;
+    struct tracee_table table;
+    uint64_t page_size;
+    struct procmaps maps;   // reading memory, kept
+    struct track_runs runs; // the same for scans
+
+    pid_t root;       // the program's first process
+    bool started;     // its exec was seen
+    int launch_errno; // it never started: why
+    bool root_ended;
+    struct stop root_end;
+    int own_filters;        // seccomp filters a traced thread has of itself: ours and those we inherited
+    uint64_t program_inode; // while the maps of a new program are read: its file, to be marked
+
+    volatile sig_atomic_t *forward; // a signal to pass on to the program, 0: none
+    volatile sig_atomic_t *stop;    // end the recording now
+
+    uint64_t frames; // made so far
+    uint64_t interval_ns;
+    struct tracer_cost cost;
+    uint64_t governed; // ns: when the governor last looked
+    uint64_t governed_cost;
+
+    // stops that came while a frame was being taken
+    struct waiting_stop { pid_t tid; int status; } *pending;
+    size_t pending_count, pending_room, pending_at;
+};
+
+// Traces the process `root` (attached, not yet running) until the last process of its tree is gone.
+void tracer_run(struct tracer *tracer);
+void tracer_free(struct tracer *tracer);
+
+// ------------------------------------------------------------------------------------------------ within the recorder
+
+// loop.c
+uint64_t tracer_now(const struct tracer *tracer); // ns since the recording began
+// Restarts a stopped tracee. The only place that does. signal: to deliver, 0: none.
+void tracer_resume(struct tracer *tracer, struct tracee *tracee, enum tracee_state into, int signal);
+void tracer_emit(struct tracer *tracer, struct vmv_event *event, const struct sink_stack *stack); // and applies it
+struct vmv_event tracer_event(const struct tracer *tracer, enum vmv_event_type type, const struct tracee *tracee);
+// Waits for any tracee; 0 and *status, or -EINTR at a tick or signal, or -ECHILD when none is left.
+int tracer_wait(pid_t *tid, int *status);
+void tracer_keep_for_later(struct tracer *tracer, pid_t tid, int status);
+void tracer_note(struct tracer *tracer, enum vmv_event_type type, const struct rec_space *space, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+// memcall.c
+void memcall_entry(struct tracer *tracer, struct tracee *tracee); // at a seccomp stop
+void memcall_exit(struct tracer *tracer, struct tracee *tracee);  // at its syscall-exit-stop
+void memcall_overdue(struct tracer *tracer, uint64_t now);        // gives up order behind calls that do not return
+void memcall_let_next(struct tracer *tracer, struct rec_space *space);
+void memcall_register(struct tracer *tracer, struct rec_space *space, uint64_t start, uint64_t end); // notes failures
+void memcall_read_maps(struct tracer *tracer, struct rec_space *space); // where the model may have lost the kernel
+void memcall_capture_stack(struct tracer *tracer, struct tracee *tracee); // registers and stack piece of a stop
+struct sink_stack memcall_stack(const struct tracee *tracee);
+
+// tree.c
+void tree_new_child(struct tracer *tracer, struct tracee *parent, enum stop_kind kind);
+void tree_first_stop(struct tracer *tracer, struct tracee *tracee); // of a tracee its parent told of
+void tree_exec(struct tracer *tracer, struct tracee *leader);
+// The thread that became process `pid` by an exec, when its leader is not known any more; NULL if none.
+struct tracee *tree_exec_leader(struct tracer *tracer, pid_t pid);
+void tree_exit_stop(struct tracer *tracer, struct tracee *tracee);
+void tree_gone(struct tracer *tracer, pid_t tid, struct stop stop);
+void tree_signal(struct tracer *tracer, struct tracee *tracee, int signal);
+
+// frame.c
+// Takes a frame of a space. `at`: the tracee in whose stop it happens, or NULL. hold: interrupt the running threads.
+void frame_take(struct tracer *tracer, struct rec_space *space, enum vmv_frame_why why, struct tracee *at, bool hold);
+// Contents owed within [start, end) are not to be copied any more: the pages went.
+void frame_forget(struct rec_space *space, uint64_t start, uint64_t end);
+void frame_due(struct tracer *tracer, uint64_t now); // those whose interval is over
+
+// governor.c
+void governor_tick(struct tracer *tracer, uint64_t now);
+
+#endif

@@ -1,0 +1,321 @@
+// The process tree: fork, vfork, clone, exec, exit and signals, keyed by address space.
+#include "tracer.h"
+
+#include "arch.h"
+#include "fault_server.h"
+#include "inject.h"
+#include "procstat.h"
+#include "objects.h"
+#include "track.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { KCMP_SAME_VM = 1, ARGV_BYTES = 65536, ARGV_MAX = 4096 };
+
+// ---------------------------------------------------------------------------------------------- watching pages
+
+static void give_signals(pid_t pid, pid_t tid, const struct inject_result *result) {
+    for (unsigned i = 0; i < result->signal_count; i++)
+        syscall(SYS_rt_tgsigqueueinfo, pid, tid, result->signals[i].si_signo, &result->signals[i]);
+}
+
+// Makes the pages of a space watched; its thread stands in a stop where a call may be injected.
+static void watch_pages(struct tracer *tracer, struct rec_space *space, struct tracee *tracee) {
+    if (tracer->sources->faults == VMV_SOURCE_NONE) return;
+    struct track_options options = {.pid = space->pid, .tid = tracee->tid, .own_filters = tracer->own_filters};
+    struct inject_result result = {0};
+    char why[256] = "";
+    int error = track_open(tracer->sources, &options, &space->track, &result, why, sizeof why);
+    if (result.gone) tracer_keep_for_later(tracer, tracee->tid, result.status);
+    give_signals(space->pid, tracee->tid, &result);
+    if (error == -ESRCH) return;
+    if (error || why[0]) tracer_note(tracer, VMV_EV_NOTE, space, "pages: %s", why[0] ? why : strerror(-error));
+    if (error) return;
+    int uffd = track_uffd(space->track);
+    if (!tracer->fault_server || uffd < 0 || !track_missing(space->track)) return;
+    if (fault_server_add(tracer->fault_server, uffd, track_pagemap(space->track), space->pid, space->id) == 0)
+        space->server = tracer->fault_server;
+}
+
+static void watch_mappings(struct tracer *tracer, struct rec_space *space) {
+    const struct vmv_space *model = space->model;
+    for (size_t i = 0; space->track && i < model->map_count; i++)
+        memcall_register(tracer, space, model->maps[i].start, model->maps[i].end);
+}
+
+// ---------------------------------------------------------------------------------------------- new children
+
+static pid_t thread_group_of(pid_t tid) {
+    char path[64], line[256];
+    snprintf(path, sizeof path, "/proc/%d/status", tid);
+    FILE *file = fopen(path, "re");
+    if (!file) return 0;
+    int group = 0;
+    while (fgets(line, sizeof line, file))
+        if (sscanf(line, "Tgid: %d", &group) == 1) break;
+    fclose(file);
+    return group;
+}
+
+static bool shares_space(pid_t one, pid_t other, enum stop_kind kind) {
+    long result = syscall(SYS_kcmp, one, other, KCMP_SAME_VM, 0, 0);
+    if (result >= 0) return result == 0;
+    return kind == STOP_VFORK; // kernels without kcmp: by the kind of the call
+}
+
+static void start_thread(struct tracer *tracer, struct tracee *child, struct rec_process *process) {
+    child->process = process;
+    process->threads++;
+    struct vmv_event event = tracer_event(tracer, VMV_EV_THREAD_START, child);
+    if (procstat_name(process->pid, child->tid, child->name) == 0) event.name = child->name;
+    tracer_emit(tracer, &event, NULL);
+}
+
+static void start_process(struct tracer *tracer, struct tracee *parent, struct tracee *child, enum stop_kind kind) {
+    struct rec_process *process = process_add(&tracer->table, child->tid, parent->process->pid);
+    struct rec_space *space = parent->process->space;
+    bool shared = shares_space(parent->tid, child->tid, kind);
+    child->process = process;
+    process->threads = 1;
+    struct vmv_event event = tracer_event(tracer, VMV_EV_FORK, parent);
+    if (!shared && space) {
+        struct vmv_space *model = vmv_space_copy(space->model, ++tracer->table.next_space, child->tid);
+        space = space_add(&tracer->table, child->tid, model);
+        space->next_frame = tracer_now(tracer) + tracer->interval_ns;
+        process->fresh = true;
+    }
+    process_set_space(&tracer->table, process, space);
+    event.child = child->tid;
+    event.child_space = space ? space->id : 0;
+    event.flag = kind == STOP_VFORK;
+    tracer_emit(tracer, &event, NULL);
+}
+
+void tree_new_child(struct tracer *tracer, struct tracee *parent, enum stop_kind kind) {
+    unsigned long message = 0;
+    if (ptrace(PTRACE_GETEVENTMSG, parent->tid, 0, &message) != 0) message = 0;
+    pid_t tid = (pid_t)message;
+    struct tracee *child = tid ? tracee_find(&tracer->table, tid) : NULL;
+    bool newborn = child != NULL;
+    if (tid && !child) child = tracee_add(&tracer->table, tid, TRACEE_EXPECTED);
+    if (child) {
+        bool thread = kind == STOP_CLONE && thread_group_of(tid) == parent->process->pid;
+        if (thread) {
+            start_thread(tracer, child, parent->process);
+        } else {
+            start_process(tracer, parent, child, kind);
+        }
+    }
+    if (kind == STOP_VFORK) parent->vfork_wait = true;
+    tracer_resume(tracer, parent, parent->call ? TRACEE_IN_CALL : TRACEE_RUNNING, 0);
+    if (newborn) {
+        tracee_move(child, TRACEE_STOPPED);
+        tree_first_stop(tracer, child);
+    }
+}
+
+void tree_first_stop(struct tracer *tracer, struct tracee *tracee) {
+    struct rec_process *process = tracee->process;
+    if (process->fresh && process->space) {
+        process->fresh = false;
+        watch_pages(tracer, process->space, tracee);
+        watch_mappings(tracer, process->space);
+    }
+    tracer_resume(tracer, tracee, TRACEE_RUNNING, 0);
+}
+
+// ---------------------------------------------------------------------------------------------- exec
+
+static void end_thread(struct tracer *tracer, struct tracee *tracee, int code) {
+    struct vmv_event event = tracer_event(tracer, VMV_EV_THREAD_EXIT, tracee);
+    event.code = code;
+    tracer_emit(tracer, &event, NULL);
+}
+
+// exec ends all other threads of the process; they make no report of their own (ptrace(2)).
+static void end_other_threads(struct tracer *tracer, struct tracee *leader) {
+    size_t bucket = 0;
+    struct tracee *tracee = tracee_next(&tracer->table, &bucket, NULL);
+    while (tracee) {
+        struct tracee *next = tracee_next(&tracer->table, &bucket, tracee);
+        if (tracee != leader && tracee->process == leader->process) {
+            end_thread(tracer, tracee, 0);
+            tracee_remove(&tracer->table, tracee);
+        }
+        tracee = next;
+    }
+    leader->process->threads = 1;
+}
+
+struct tracee *tree_exec_leader(struct tracer *tracer, pid_t pid) {
+    unsigned long former = 0;
+    if (ptrace(PTRACE_GETEVENTMSG, pid, 0, &former) != 0) return NULL;
+    struct tracee *tracee = tracee_find(&tracer->table, (pid_t)former);
+    if (tracee) tracee_rename(&tracer->table, tracee, pid);
+    return tracee;
+}
+
+static size_t read_argv(pid_t pid, char *buffer, const char **argv) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/cmdline", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return 0;
+    ssize_t got = read(fd, buffer, ARGV_BYTES - 1);
+    close(fd);
+    size_t count = 0;
+    buffer[got > 0 ? got : 0] = 0;
+    for (char *at = buffer; got > 0 && at < buffer + got && count < ARGV_MAX; at += strlen(at) + 1) argv[count++] = at;
+    return count;
+}
+
+static void emit_exec(struct tracer *tracer, struct tracee *leader, uint32_t old_space) {
+    char link[64], path[4096];
+    snprintf(link, sizeof link, "/proc/%d/exe", leader->tid);
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    path[length > 0 ? length : 0] = 0;
+    char *buffer = malloc(ARGV_BYTES);
+    const char **argv = malloc(ARGV_MAX * sizeof *argv);
+    if (!buffer || !argv) abort();
+    struct vmv_event event = tracer_event(tracer, old_space ? VMV_EV_EXEC : VMV_EV_SPACE, leader);
+    event.name = path;
+    if (!old_space) tracer_emit(tracer, &event, NULL);
+    event.type = VMV_EV_EXEC;
+    event.child_space = old_space;
+    event.argc = read_argv(leader->tid, buffer, argv);
+    event.argv = argv;
+    tracer_emit(tracer, &event, NULL);
+    free(argv);
+    free(buffer);
+}
+
+// The mappings the kernel made for the new program; those of its own file are marked.
+static void emit_first_maps(struct tracer *tracer, struct rec_space *space) {
+    char link[64];
+    uint32_t dev_major = 0, dev_minor = 0;
+    uint64_t inode = 0;
+    snprintf(link, sizeof link, "/proc/%d/exe", space->pid);
+    objects_identify(link, &dev_major, &dev_minor, &inode);
+    tracer->program_inode = inode;
+    memcall_read_maps(tracer, space);
+    tracer->program_inode = 0;
+}
+
+void tree_exec(struct tracer *tracer, struct tracee *leader) {
+    struct rec_process *process = leader->process;
+    end_other_threads(tracer, leader);
+    uint32_t old = process->space ? process->space->id : 0;
+    struct vmv_space *model = vmv_space_create(++tracer->table.next_space, process->pid, (uint32_t)tracer->page_size);
+    struct rec_space *space = space_add(&tracer->table, process->pid, model);
+    process_set_space(&tracer->table, process, space);
+    process->last_frame_done = process->fresh = false;
+    leader->call = CALL_NONE;
+    leader->sampled_asleep = false;
+    tracer->started = true;
+    emit_exec(tracer, leader, old);
+    watch_pages(tracer, space, leader);
+    emit_first_maps(tracer, space);
+    frame_take(tracer, space, VMV_FRAME_EXEC, leader, false);
+    tracer_resume(tracer, leader, TRACEE_RUNNING, 0);
+}
+
+// ---------------------------------------------------------------------------------------------- signals
+
+// Default actions that end the process (signal(7)).
+static bool kills_by_default(int signal) {
+    switch (signal) {
+    case SIGCHLD:
+    case SIGCONT:
+    case SIGURG:
+    case SIGWINCH:
+    case SIGSTOP:
+    case SIGTSTP:
+    case SIGTTIN:
+    case SIGTTOU: return false;
+    default: return true;
+    }
+}
+
+static bool will_kill(const struct tracee *tracee, int signal) {
+    if (!kills_by_default(signal)) return false;
+    struct procstat_signals signals;
+    if (procstat_signals(tracee->process->pid, tracee->tid, &signals) != 0) return false;
+    uint64_t bit = 1ull << (signal - 1);
+    return !((signals.caught | signals.ignored) & bit);
+}
+
+void tree_signal(struct tracer *tracer, struct tracee *tracee, int signal) {
+    siginfo_t info;
+    if (!tracee->process || !tracee->process->space || !tracer->started) return;
+    if (ptrace(PTRACE_GETSIGINFO, tracee->tid, 0, &info) != 0) return;
+    struct vmv_event event = tracer_event(tracer, VMV_EV_SIGNAL, tracee);
+    event.number = signal;
+    event.code = info.si_code;
+    event.flag = will_kill(tracee, signal);
+    bool has_addr = info.si_code > 0 && (signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE || signal == SIGTRAP);
+    if (has_addr) event.addr = (uint64_t)(uintptr_t)info.si_addr;
+    memcall_capture_stack(tracer, tracee);
+    event.pc = tracee->stack_pc;
+    struct sink_stack stack = memcall_stack(tracee);
+    tracer_emit(tracer, &event, tracee->has_stack ? &stack : NULL);
+    if (!event.flag) return;
+    frame_take(tracer, tracee->process->space, VMV_FRAME_SIGNAL, tracee, true);
+    tracee->process->last_frame_done = true;
+}
+
+// ---------------------------------------------------------------------------------------------- exit
+
+static bool whole_group_exits(const struct tracee *tracee, unsigned long status) {
+    struct arch_regs regs;
+    if (tracee->process->threads == 1 || (status & 0x7f)) return true;
+    return arch_get_regs(tracee->tid, &regs) == 0 && arch_syscall(&regs) == SYS_exit_group;
+}
+
+void tree_exit_stop(struct tracer *tracer, struct tracee *tracee) {
+    unsigned long status = 0;
+    struct rec_process *process = tracee->process;
+    struct rec_space *space = process ? process->space : NULL;
+    ptrace(PTRACE_GETEVENTMSG, tracee->tid, 0, &status);
+    if (space && space->users == 1 && !process->last_frame_done && whole_group_exits(tracee, status)) {
+        process->last_frame_done = true;
+        frame_take(tracer, space, VMV_FRAME_EXIT, tracee, false);
+    }
+    if (process) end_thread(tracer, tracee, (int)(status >> 8) & 0xff);
+    if (space && space->holder == tracee) space->holder = NULL;
+    tracee->call = CALL_NONE;
+    tracer_resume(tracer, tracee, TRACEE_EXITING, 0);
+    if (space) memcall_let_next(tracer, space);
+}
+
+static void end_process(struct tracer *tracer, struct rec_process *process, struct stop stop) {
+    struct vmv_event event = tracer_event(tracer, VMV_EV_EXIT, NULL);
+    event.pid = event.tid = process->pid;
+    event.space = process->space ? process->space->id : 0;
+    event.code = stop.signal;
+    event.flag = stop.kind == STOP_KILLED;
+    if (process->space) tracer_emit(tracer, &event, NULL);
+    process_remove(&tracer->table, process);
+}
+
+void tree_gone(struct tracer *tracer, pid_t tid, struct stop stop) {
+    if (tid == tracer->root) {
+        tracer->root_ended = true;
+        tracer->root_end = stop;
+    }
+    struct tracee *tracee = tracee_find(&tracer->table, tid);
+    if (!tracee) return;
+    struct rec_process *process = tracee->process;
+    struct rec_space *space = process ? process->space : NULL;
+    tracee_remove(&tracer->table, tracee);
+    if (!process) return;
+    process->threads--;
+    if (space) memcall_let_next(tracer, space);
+    if (tid == process->pid) end_process(tracer, process, stop);
+}
