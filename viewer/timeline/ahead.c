@@ -25,16 +25,26 @@ static void add_drop(struct ahead *ahead, uint64_t start, uint64_t length, uint6
     ahead->drops[ahead->drop_count++] = (struct ahead_drop){start, end, seq};
 }
 
+// False: more sizes than a machine has.
+static bool note_size(struct ahead *ahead, uint64_t size) {
+    for (size_t i = 0; i < AHEAD_SIZES; i++) {
+        if (!ahead->fault_sizes[i]) ahead->fault_sizes[i] = size;
+        if (ahead->fault_sizes[i] == size) return true;
+    }
+    return false;
+}
+
 // Only records made at the moment itself tell when; what a frame found tells that it happened before the frame.
-static void add_fault(struct ahead *ahead, const struct vmv_event *event, uint64_t page_size) {
-    uint64_t page = event->addr & ~(page_size - 1);
+static void add_fault(struct ahead *ahead, const struct vmv_event *event, uint32_t page_size) {
+    struct event_span span[2];
+    event_spans(event, page_size, span);
     bool timed = event->source == VMV_SOURCE_RECORDS || event->source == VMV_SOURCE_UFFD;
-    if (!timed || event->kind == VMV_FAULT_POPULATED) {
-        add_run(ahead, page, page + page_size, VMV_PAGE_RESIDENT, VMV_PAGEF_WRITTEN);
+    if (!timed || event->kind == VMV_FAULT_POPULATED || !note_size(ahead, span->end - span->start)) {
+        add_run(ahead, span->start, span->end, VMV_PAGE_RESIDENT, VMV_PAGEF_WRITTEN);
         return;
     }
     ahead->faults = timeline_grow(ahead->faults, ahead->fault_count, &ahead->fault_room, sizeof *ahead->faults);
-    ahead->faults[ahead->fault_count++] = (struct ahead_fault){page, event->seq, event->t};
+    ahead->faults[ahead->fault_count++] = (struct ahead_fault){span->start, event->seq, event->t};
 }
 
 static bool advice_drops(uint32_t advice) {
@@ -127,31 +137,28 @@ static void add_event(struct ahead *ahead, const struct vmv_space *space, const 
 
 // Chunks that do not speak of the space are passed over without inflating them.
 static bool speaks_of(struct timeline *tl, size_t index, uint32_t space) {
-    size_t count;
+    size_t count = 0;
     struct vmv_touched *touched = vmv_reader_touched(tl->reader, tl->chunks.events[index].chunk, &count);
-    bool found = !touched && count;
+    bool found = !touched; // damaged: to be found out
     for (size_t i = 0; touched && i < count && !found; i++) found = touched[i].space == space;
     free(touched);
     return found;
 }
 
-// Takes in the chunk's events from `from` on. False: the end was reached, or nothing more can be known.
+// Takes in the chunk's events from ahead->from on. False: the end was reached, or nothing more can be known.
 static bool take_chunk(struct timeline *tl, struct ahead *ahead, const struct vmv_space *space, size_t index,
-                       uint64_t from, uint64_t until) {
-    struct decoded *decoded = decoded_get(tl, index);
-    if (!decoded) {
-        ahead->frame = false;
-        return false;
+                       uint64_t until) {
+    struct event_walk walk;
+    bool more = walk_begin(tl, &walk, index);
+    if (more) {
+        const struct vmv_event *event;
+        while ((event = walk_next(&walk)) && (more = event->t <= until))
+            if (event->seq >= ahead->from) add_event(ahead, space, event);
     }
-    bool more = true;
-    for (size_t i = 0; i < decoded->count && more; i++) {
-        const struct vmv_event *event = &decoded->events[i];
-        if (event->seq < from) continue;
-        more = event->t <= until;
-        if (more) add_event(ahead, space, event);
-    }
-    decoded_put(tl, decoded);
-    return more;
+    bool whole = walk.payload && walk.seq - walk.chunk->header.first >= (more ? walk.chunk->header.count : 1);
+    if (!whole) ahead->frame = false;
+    walk_end(&walk);
+    return more && whole;
 }
 
 // A frame is whole if something later was written, or the recording was finished.
@@ -167,7 +174,7 @@ static void take_chunks(struct timeline *tl, struct ahead *ahead, const struct v
             return;
         }
         budget -= header->count;
-        if (!take_chunk(tl, ahead, space, index, ahead->from, until)) return;
+        if (!take_chunk(tl, ahead, space, index, until)) return;
     }
     if (!vmv_reader_end(tl->reader)->complete) ahead->frame = false;
 }
@@ -177,16 +184,16 @@ static int by_run_start(const void *a, const void *b) {
     return (x->start > y->start) - (x->start < y->start);
 }
 
-static int by_fault_page(const void *a, const void *b) {
+static int by_fault_start(const void *a, const void *b) {
     const struct ahead_fault *x = a, *y = b;
-    if (x->page != y->page) return x->page < y->page ? -1 : 1;
+    if (x->start != y->start) return x->start < y->start ? -1 : 1;
     return (x->seq > y->seq) - (x->seq < y->seq);
 }
 
 static void arrange(struct ahead *ahead) {
     uint64_t reach = 0;
     if (ahead->run_count) qsort(ahead->runs, ahead->run_count, sizeof *ahead->runs, by_run_start);
-    if (ahead->fault_count) qsort(ahead->faults, ahead->fault_count, sizeof *ahead->faults, by_fault_page);
+    if (ahead->fault_count) qsort(ahead->faults, ahead->fault_count, sizeof *ahead->faults, by_fault_start);
     for (size_t i = 0; i < ahead->run_count; i++) {
         if (ahead->runs[i].end > reach) reach = ahead->runs[i].end;
         ahead->runs[i].reach = reach;
@@ -198,6 +205,7 @@ static void build(struct timeline *tl, struct ahead *ahead, const struct vmv_spa
     const struct timeline_frame *before = landmarks_frame_before(marks, space->id, tl->now);
     const struct timeline_frame *next = landmarks_frame_after(marks, space->id, tl->now);
     ahead->run_count = ahead->fault_count = ahead->drop_count = 0;
+    memset(ahead->fault_sizes, 0, sizeof ahead->fault_sizes);
     ahead->space = space->id;
     ahead->frame = false;
     ahead->from = before ? seq_after_time(tl, before->t) : tl->position;
@@ -225,27 +233,41 @@ static struct ahead *get(struct timeline *tl, const struct vmv_space *space) {
     return oldest;
 }
 
-// The faults on a page before and after the moment.
-static void look_at_faults(const struct ahead *ahead, uint64_t page, uint64_t position, struct ahead_answer *answer,
-                           uint64_t *later_seq) {
+static size_t first_fault(const struct ahead *ahead, uint64_t start) {
     size_t low = 0, high = ahead->fault_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (ahead->faults[middle].page < page)
+        if (ahead->faults[middle].start < start)
             low = middle + 1;
         else
             high = middle;
     }
-    for (; low < ahead->fault_count && ahead->faults[low].page == page; low++) {
-        const struct ahead_fault *fault = &ahead->faults[low];
+    return low;
+}
+
+struct faults {      // on one page
+    uint64_t before; // ns, the first before the moment; 0: none
+    uint64_t t, seq; // the first after it; seq UINT64_MAX: none
+};
+
+static void look_at_faults(const struct ahead *ahead, uint64_t start, uint64_t position, struct faults *found) {
+    for (size_t i = first_fault(ahead, start); i < ahead->fault_count && ahead->faults[i].start == start; i++) {
+        const struct ahead_fault *fault = &ahead->faults[i];
         if (fault->seq < position) {
-            if (!answer->first_fault) answer->first_fault = fault->t;
+            if (!found->before || fault->t < found->before) found->before = fault->t;
         } else {
-            *later_seq = fault->seq;
-            answer->t = fault->t;
+            if (fault->seq < found->seq) found->seq = fault->seq, found->t = fault->t;
             return;
         }
     }
+}
+
+// Faults on the page itself and on the huge pages that hold it.
+static struct faults faults_on(const struct ahead *ahead, uint64_t addr, uint64_t position) {
+    struct faults found = {.seq = UINT64_MAX};
+    for (size_t i = 0; i < AHEAD_SIZES && ahead->fault_sizes[i]; i++)
+        look_at_faults(ahead, addr & ~(ahead->fault_sizes[i] - 1), position, &found);
+    return found;
 }
 
 static void look_at_runs(const struct ahead *ahead, uint64_t addr, struct ahead_answer *answer) {
@@ -276,16 +298,15 @@ static uint64_t first_drop(const struct ahead *ahead, uint64_t addr, uint64_t po
 
 struct ahead_answer ahead_ask(struct timeline *tl, const struct vmv_space *space, uint64_t addr) {
     const struct ahead *ahead = get(tl, space);
-    struct ahead_answer answer = {.word = AHEAD_NOTHING};
-    uint64_t page = addr & ~(uint64_t)(space->page_size - 1), later = UINT64_MAX;
-    look_at_faults(ahead, page, tl->position, &answer, &later);
-    uint64_t drop = first_drop(ahead, page, tl->position);
-    if (ahead->frame) look_at_runs(ahead, page, &answer);
-    if (later < drop) {
+    struct faults faults = faults_on(ahead, addr, tl->position);
+    struct ahead_answer answer = {.word = AHEAD_NOTHING, .t = faults.t, .first_fault = faults.before};
+    uint64_t drop = first_drop(ahead, addr, tl->position);
+    if (ahead->frame) look_at_runs(ahead, addr, &answer);
+    if (faults.seq < drop) {
         answer.word = AHEAD_LATER;
     } else if (drop == UINT64_MAX && ahead->frame) {
-        answer.word =
-            answer.flags & (VMV_PAGEF_WRITTEN | VMV_PAGEF_HUGE | VMV_PAGEF_SKIPPED) ? AHEAD_CHANGED : AHEAD_UNCHANGED;
+        bool changed = answer.flags & (VMV_PAGEF_WRITTEN | VMV_PAGEF_HUGE | VMV_PAGEF_SKIPPED);
+        answer.word = changed ? AHEAD_CHANGED : AHEAD_UNCHANGED;
         answer.t = ahead->frame_t;
     }
     return answer;

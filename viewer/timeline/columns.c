@@ -12,7 +12,7 @@ static bool in_gap(const struct landmarks *marks, uint32_t space, uint64_t from,
     uint64_t half = (to - from + 1) / 2;
     for (size_t i = 0; i < marks->gap_count; i++) {
         const struct space_gap *gap = &marks->gaps[i];
-        if ((gap->space && gap->space != space) || gap->end || gap->to <= from || gap->from >= to) continue;
+        if ((gap->space && gap->space != space) || gap->to <= from || gap->from >= to) continue;
         uint64_t low = gap->from > from ? gap->from : from, high = gap->to < to ? gap->to : to;
         uint64_t middle = gap->from + (gap->to - gap->from) / 2;
         if (high - low >= half || (gap->to - gap->from >= half && middle >= from && middle < to)) return true;

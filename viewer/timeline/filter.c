@@ -20,6 +20,13 @@ static struct event_span span(uint64_t start, uint64_t length) {
     return (struct event_span){start, length > UINT64_MAX - start ? UINT64_MAX : start + length};
 }
 
+// The page, or the huge page where the event gives its size.
+static struct event_span span_of_fault(const struct vmv_event *event, uint64_t page_size) {
+    bool huge = event->len > page_size && !(event->len & (event->len - 1));
+    uint64_t size = huge ? event->len : page_size;
+    return span(event->addr & ~(size - 1), size);
+}
+
 static int spans_of_call(const struct vmv_event *event, struct event_span spans[2]) {
     switch (event->type) {
     case VMV_EV_MMAP:
@@ -50,7 +57,7 @@ static bool has_fault_address(int32_t number) {
 int event_spans(const struct vmv_event *event, uint32_t page_size, struct event_span spans[2]) {
     switch (event->type) {
     case VMV_EV_FAULT:
-        spans[0] = span(event->addr & ~(uint64_t)(page_size - 1), page_size);
+        spans[0] = span_of_fault(event, page_size);
         return 1;
     case VMV_EV_SIGNAL:
         spans[0] = span(event->addr, 1);
@@ -119,7 +126,7 @@ static bool types_inside(struct timeline *tl, const struct timeline_filter *filt
 static bool touches(struct timeline *tl, const struct timeline_filter *filter, size_t index) {
     size_t count = 0;
     struct vmv_touched *touched = vmv_reader_touched(tl->reader, tl->chunks.events[index].chunk, &count);
-    if (!touched) return count > 0 || vmv_reader_error(tl->reader) != NULL;
+    if (!touched) return true; // damaged: to be found out
     uint64_t first = filter->addr >> 21, last = (filter->end - 1) >> 21;
     bool found = false;
     for (size_t i = 0; i < count && !found; i++) {

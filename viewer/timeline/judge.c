@@ -30,7 +30,6 @@ static uint64_t gap_in(struct question *q, uint64_t from, uint64_t to) {
     for (size_t i = 0; i < marks->gap_count; i++) {
         const struct space_gap *gap = &marks->gaps[i];
         if (gap->space && gap->space != q->space->id) continue;
-        if (gap->end && (q->addr >= gap->end || q->addr + q->space->page_size <= gap->addr)) continue;
         if (gap->to > from && gap->from <= to) return gap->from;
     }
     return UINT64_MAX;

@@ -17,10 +17,8 @@ static void add_frame(struct landmarks *marks, const struct vmv_event *event) {
 }
 
 static void add_gap(struct landmarks *marks, const struct vmv_event *event) {
-    uint64_t end = event->len > UINT64_MAX - event->addr ? UINT64_MAX : event->addr + event->len;
     marks->gaps = timeline_grow(marks->gaps, marks->gap_count, &marks->gap_room, sizeof *marks->gaps);
-    marks->gaps[marks->gap_count++] = (struct space_gap){
-        .from = event->t, .to = event->to, .addr = event->addr, .end = event->len ? end : 0, .space = event->space};
+    marks->gaps[marks->gap_count++] = (struct space_gap){event->t, event->to, event->space};
 }
 
 static void add_other(struct landmarks *marks, const struct vmv_event *event) {

@@ -7,39 +7,32 @@ uint64_t seq_end(const struct timeline *tl) {
     return tl->chunks.event_count ? chunk_end_seq(tl, tl->chunks.event_count - 1) : 0;
 }
 
-// Index of the first event later than t.
-static size_t first_later(const struct decoded *decoded, uint64_t t) {
-    size_t low = 0, high = decoded->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (decoded->events[middle].t <= t)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 uint64_t seq_after_time(struct timeline *tl, uint64_t t) {
     size_t index = chunk_at_time(tl, t);
     if (index == SIZE_MAX) return tl->chunks.event_count ? tl->chunks.events[0].chunk->header.first : 0;
-    if (tl->chunks.events[index].chunk->header.t_last <= t) return chunk_end_seq(tl, index);
-    struct decoded *decoded = decoded_get(tl, index);
-    if (!decoded) return tl->chunks.events[index].chunk->header.first;
-    size_t i = first_later(decoded, t);
-    uint64_t seq = i < decoded->count ? decoded->events[i].seq : chunk_end_seq(tl, index);
-    decoded_put(tl, decoded);
+    const struct vmv_chunk_header *header = &tl->chunks.events[index].chunk->header;
+    if (header->t_last <= t) return chunk_end_seq(tl, index);
+    struct event_walk walk;
+    uint64_t seq = header->first;
+    if (walk_begin(tl, &walk, index)) {
+        const struct vmv_event *event;
+        while ((event = walk_next(&walk)) && event->t <= t) seq = event->seq + 1;
+    }
+    walk_end(&walk);
     return seq;
 }
 
 uint64_t time_of_seq(struct timeline *tl, uint64_t seq) {
     size_t index = chunk_at_seq(tl, seq);
     if (index == SIZE_MAX || seq >= chunk_end_seq(tl, index)) return UINT64_MAX;
-    struct decoded *decoded = decoded_get(tl, index);
-    if (!decoded) return UINT64_MAX;
-    uint64_t offset = seq - tl->chunks.events[index].chunk->header.first;
-    uint64_t t = offset < decoded->count ? decoded->events[offset].t : UINT64_MAX;
-    decoded_put(tl, decoded);
+    struct event_walk walk;
+    uint64_t t = UINT64_MAX;
+    if (walk_begin(tl, &walk, index)) {
+        const struct vmv_event *event;
+        while ((event = walk_next(&walk)) && event->seq < seq) continue;
+        if (event) t = event->t;
+    }
+    walk_end(&walk);
     return t;
 }
 
@@ -70,15 +63,16 @@ struct vmv_world *world_before(struct timeline *tl, uint64_t seq, uint64_t *seq_
 
 static void replay_chunk(struct timeline *tl, struct vmv_world *world, size_t index, uint64_t from, uint64_t to,
                          replay_visit *visit, void *user) {
-    struct decoded *decoded = decoded_get(tl, index);
-    if (!decoded) return;
-    uint64_t first = tl->chunks.events[index].chunk->header.first;
-    size_t i = from > first ? (size_t)(from - first) : 0;
-    for (; i < decoded->count && first + i < to; i++) {
-        vmv_world_apply(world, &decoded->events[i]);
-        if (visit) visit(user, world, &decoded->events[i]);
+    struct event_walk walk;
+    if (walk_begin(tl, &walk, index)) {
+        const struct vmv_event *event;
+        while ((event = walk_next(&walk)) && event->seq < to) {
+            if (event->seq < from) continue;
+            vmv_world_apply(world, event);
+            if (visit) visit(user, world, event);
+        }
     }
-    decoded_put(tl, decoded);
+    walk_end(&walk);
 }
 
 void world_replay(struct timeline *tl, struct vmv_world *world, uint64_t from, uint64_t to, replay_visit *visit,

@@ -50,6 +50,7 @@ void timeline_close(struct timeline *tl) {
     curves_free(&tl->overview.curves);
     landmarks_free(&tl->overview.marks);
     decoded_cache_free(tl);
+    payload_cache_free(&tl->payloads);
     chunk_table_free(&tl->chunks);
     vmv_reader_close(tl->reader);
     free(tl);
@@ -64,7 +65,8 @@ struct vmv_reader *timeline_reader(struct timeline *tl) {
 void timeline_set_memory(struct timeline *tl, size_t bytes) {
     tl->budget = bytes;
     vmv_reader_set_cache(tl->reader, bytes / 8);
-    decoded_cache_trim(tl, bytes / 5);
+    decoded_cache_trim(tl, bytes / 8);
+    payload_cache_trim(&tl->payloads, bytes / 16);
 }
 
 uint64_t timeline_duration(const struct timeline *tl) { return tl->duration; }
@@ -78,7 +80,8 @@ void timeline_note_trouble(struct timeline *tl, const char *text) {
 }
 
 size_t timeline_memory(const struct timeline *tl) {
-    size_t bytes = sizeof *tl + tl->cache.bytes + tl->overview.curves.bytes + tl->detail.curves.bytes;
+    size_t bytes =
+        sizeof *tl + tl->cache.bytes + tl->payloads.bytes + tl->overview.curves.bytes + tl->detail.curves.bytes;
     bytes += tl->overview.marks.frame_room * sizeof *tl->overview.marks.frames;
     bytes += tl->overview.marks.event_room * sizeof *tl->overview.marks.events + tl->overview.marks.arena.total;
     bytes += tl->chunks.event_count * sizeof *tl->chunks.events;

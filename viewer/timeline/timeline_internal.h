@@ -42,6 +42,35 @@ void decoded_put(struct timeline *tl, struct decoded *decoded); // accepts NULL
 void decoded_cache_trim(struct timeline *tl, size_t bytes);
 void decoded_cache_free(struct timeline *tl);
 
+// --- walk.c: the events of a chunk one by one
+struct payload {  // the inflated events of one chunk
+    size_t index; // in chunk_table.events
+    uint8_t *data;
+    size_t length;
+    uint64_t used; // clock of the last use
+    unsigned pins;
+};
+struct payload_cache {
+    struct payload **entries;
+    size_t count, room, bytes;
+    uint64_t clock;
+};
+struct event_walk {
+    struct timeline *tl;
+    const struct vmv_chunk *chunk;
+    struct payload *payload; // pinned
+    struct vmv_in in;
+    struct vmv_codec codec;
+    struct vmv_arena arena; // of the event at hand
+    struct vmv_event event;
+    uint64_t seq, left;
+};
+bool walk_begin(struct timeline *tl, struct event_walk *walk, size_t index); // false: damaged (trouble is set)
+const struct vmv_event *walk_next(struct event_walk *walk); // lives until the next call; NULL at the end
+void walk_end(struct event_walk *walk);                     // also after a begin that failed
+void payload_cache_trim(struct payload_cache *cache, size_t bytes);
+void payload_cache_free(struct payload_cache *cache);
+
 // --- seek.c: worlds at a moment
 typedef void replay_visit(void *user, const struct vmv_world *world, const struct vmv_event *event);
 // A world before event `seq`, from the newest STATE; the caller destroys it. *seq_out: where it really stands.
@@ -116,9 +145,9 @@ void curve_node_merge(struct curve_node *into, const struct curve_node *later);
 
 // --- landmarks.c: frames and other landmarks of the whole recording
 struct space_gap {
-    uint64_t from, to, addr, end;
-    uint32_t space;
-}; // space 0: all; end 0: every address
+    uint64_t from, to; // ns
+    uint32_t space;    // 0: all
+};
 struct landmarks {
     struct timeline_frame *frames;
     size_t frame_count, frame_room;
@@ -174,11 +203,12 @@ struct ahead_run {
     uint8_t state, flags;
 }; // reach: the furthest end up to here
 struct ahead_fault {
-    uint64_t page, seq, t;
+    uint64_t start, seq, t; // start of the page, or of the huge page
 };
 struct ahead_drop {
     uint64_t start, end, seq;
 };
+enum { AHEAD_KEPT = 8, AHEAD_SIZES = 4 };
 struct ahead {
     uint32_t space;    // 0: unused
     uint64_t from;     // seq: after the frame before
@@ -189,11 +219,11 @@ struct ahead {
     size_t run_count, run_room;
     struct ahead_fault *faults;
     size_t fault_count, fault_room;
+    uint64_t fault_sizes[AHEAD_SIZES]; // bytes; sizes of pages that faulted, 0: none
     struct ahead_drop *drops;
     size_t drop_count, drop_room;
     uint64_t used;
 };
-enum { AHEAD_KEPT = 8 };
 struct ahead_answer ahead_ask(struct timeline *tl, const struct vmv_space *space, uint64_t addr);
 void ahead_free(struct ahead *ahead);
 
@@ -227,6 +257,7 @@ struct timeline {
     size_t budget;
     struct chunk_table chunks;
     struct decoded_cache cache;
+    struct payload_cache payloads;
     struct vmv_world *world;
     uint64_t position; // number of the next event
     uint64_t now;
