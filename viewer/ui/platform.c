@@ -80,11 +80,31 @@ struct ui_buffer *ui_platform_buffer(struct ui_platform *platform) {
 
 /* --- life --- */
 
+static bool is_set(const char *name) {
+    const char *value = getenv(name);
+    return value && value[0];
+}
+
+/* Without a display SDL would fall back on a driver whose window nobody can see: only one that was asked for is
+ * taken. */
+static bool init_video(void) {
+    bool chosen = is_set("SDL_VIDEODRIVER");
+    if (!chosen && !is_set("DISPLAY") && !is_set("WAYLAND_DISPLAY")) {
+        SDL_SetError("neither DISPLAY nor WAYLAND_DISPLAY is set");
+        return false;
+    }
+    if (SDL_Init(SDL_INIT_VIDEO) != 0) return false;
+    const char *driver = SDL_GetCurrentVideoDriver();
+    if (chosen || (driver && (strcmp(driver, "x11") == 0 || strcmp(driver, "wayland") == 0))) return true;
+    SDL_SetError("the display \"%s\" cannot be opened", getenv(is_set("DISPLAY") ? "DISPLAY" : "WAYLAND_DISPLAY"));
+    return false;
+}
+
 static bool create_window(struct ui_platform *platform, const char *title, int width, int height) {
     SDL_SetHint(SDL_HINT_RENDER_SCALE_QUALITY, "nearest");
     SDL_SetHint(SDL_HINT_VIDEO_ALLOW_SCREENSAVER, "1");
     SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0");
-    if (SDL_Init(SDL_INIT_VIDEO) != 0) return false;
+    if (!init_video()) return false;
     Uint32 flags = SDL_WINDOW_RESIZABLE | SDL_WINDOW_ALLOW_HIGHDPI;
     platform->window = SDL_CreateWindow(title, SDL_WINDOWPOS_UNDEFINED, SDL_WINDOWPOS_UNDEFINED, width, height, flags);
     if (!platform->window) return false;

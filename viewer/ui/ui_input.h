@@ -29,7 +29,9 @@ enum ui_key_code {
     UI_KEY_F12 = UI_KEY_F1 + 11
 };
 
-/* Normal form: letters are capitals and carry Shift; a character that itself needs Shift ("?", "+", "\"") does not. */
+/* Normal form: letters are capitals and carry Shift; a character that itself needs Shift ("?", "+", "\"") does not.
+ * With Ctrl or Alt held, a key of the window is named by what it types without Shift: bind "Ctrl+=" rather than
+ * "Ctrl++". */
 struct ui_key {
     uint32_t code;      /* character or enum ui_key_code */
     unsigned modifiers; /* enum ui_modifier */
