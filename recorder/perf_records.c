@@ -1,0 +1,395 @@
+#include "perf_records.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "perf_faults.h"
+
+enum {
+    ROUND_MS = 40,          // between readings when nothing presses
+    SLACK_NS = 1000000,     // a record may be written this long after its stamp
+    RINGS_BYTES = 32 << 20, // over all processors
+    RING_MAX = 4 << 20,
+    RING_MIN = 256 << 10,
+    STACK_RINGS_BYTES = 16 << 20,
+    STACK_RING_MAX = 2 << 20,
+    STACKS_A_SECOND = 2000,
+    SCRATCH = 1 << 16,
+};
+
+struct perf_records {
+    struct sink *sink;
+    struct sink_producer *producer;
+    struct perf_keeper *keepers; // one a processor
+    int count;
+    struct perf_event_attr fault_attr, stack_attr;
+    struct extra_event {
+        int fd;
+        bool stacks;
+    } * extra; // of threads attached to, writing into the keepers' rings
+    size_t extra_count, extra_room;
+    bool stacks; // there are stack rings
+    struct pollfd *polls;
+    uint8_t *scratch;
+    pthread_t thread;
+    int wake;        // eventfd
+    uint64_t last_t; // trace time of the last event handed on
+
+    double tokens;   // stacks that may be taken now
+    double rate;     // a second
+    uint64_t filled; // ns, when tokens were last added
+
+    pthread_mutex_t lock; // of what follows
+    pthread_cond_t flushed;
+    uint64_t flush_wanted, flush_done;
+    bool stop;
+
+    _Atomic uint64_t faults, kernel_faults, with_stack, lost;
+};
+
+static uint64_t monotonic_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+// ---------------------------------------------------------------------------------------------------- handing on
+
+static uint64_t trace_time(struct perf_records *r, uint64_t t) {
+    uint64_t at = sink_time(r->sink, t);
+    if (at < r->last_t) at = r->last_t; // a late record
+    r->last_t = at;
+    return at;
+}
+
+static void hand_on_loss(struct perf_records *r, const struct perf_fault *loss) {
+    char text[96];
+    snprintf(text, sizeof text, "%llu page-fault records lost", (unsigned long long)loss->lost);
+    struct vmv_event event = {.type = VMV_EV_GAP, .name = text};
+    event.t = trace_time(r, loss->t);
+    event.to = sink_time(r->sink, loss->lost_until);
+    if (event.to < event.t) event.to = event.t;
+    sink_event(r->producer, &event, NULL);
+    r->lost += loss->lost;
+}
+
+static void hand_on_fault(struct perf_records *r, const struct perf_fault *fault, const struct perf_stack *stack) {
+    struct vmv_event event = {
+        .type = VMV_EV_FAULT,
+        .t = trace_time(r, fault->t),
+        .pid = fault->pid,
+        .tid = fault->tid,
+        .addr = fault->addr,
+        .pc = fault->pc,
+        .kernel = fault->kernel,
+        .kind = VMV_FAULT_UNKNOWN,
+        .source = VMV_SOURCE_RECORDS,
+    };
+    struct sink_stack piece;
+    bool has_stack = stack && stack->has_regs;
+    if (has_stack) {
+        piece = (struct sink_stack){.regs = &stack->regs,
+                                    .regs_length = sizeof stack->regs,
+                                    .sp = arch_sp(&stack->regs),
+                                    .bytes = stack->bytes,
+                                    .length = stack->length};
+    }
+    sink_event(r->producer, &event, has_stack ? &piece : NULL);
+    r->faults++;
+    r->kernel_faults += fault->kernel;
+    r->with_stack += has_stack;
+}
+
+// Hands on what is stamped up to `until`, in the order of time over all processors.
+static void hand_on(struct perf_records *r, uint64_t until) {
+    for (;;) {
+        struct perf_keeper *oldest = NULL;
+        uint64_t limit = until;
+        for (int i = 0; i < r->count; i++) {
+            const struct perf_fault *fault = perf_keeper_peek(&r->keepers[i], limit);
+            if (!fault || (oldest && fault->t == limit)) continue;
+            oldest = &r->keepers[i];
+            limit = fault->t;
+        }
+        if (!oldest) break;
+        const struct perf_stack *stack;
+        const struct perf_fault *fault = perf_keeper_take(oldest, &stack);
+        if (fault->lost)
+            hand_on_loss(r, fault);
+        else
+            hand_on_fault(r, fault, stack);
+    }
+    sink_advance(r->producer, trace_time(r, until));
+}
+
+// ------------------------------------------------------------------------------------------------------- reading
+
+static void fill_tokens(struct perf_records *r, uint64_t now) {
+    r->tokens += (double)(now - r->filled) * 1e-9 * r->rate;
+    if (r->tokens > r->rate) r->tokens = r->rate; // as much at once as in a second
+    r->filled = now;
+}
+
+// Stacks are many times larger than faults. In a storm a ring of them is left full, so that the kernel drops the rest
+// at almost no cost to the program, and is emptied when there may be stacks again.
+static void read_stacks(struct perf_records *r, struct perf_keeper *keeper) {
+    if (keeper->choked) {
+        if (r->tokens < r->rate / 16) return;
+        keeper->choked = false;
+        perf_ring_discard(&keeper->stacks); // from a while ago: their faults have been handed on
+        return;
+    }
+    size_t allowed = (size_t)r->tokens;
+    size_t taken = perf_keeper_read_stacks(keeper, r->scratch, allowed);
+    r->tokens -= (double)taken;
+    keeper->choked = taken == allowed;
+}
+
+static void read_rings(struct perf_records *r) {
+    uint64_t now = monotonic_ns();
+    for (int i = 0; i < r->count; i++) perf_keeper_read_faults(&r->keepers[i], r->scratch, now);
+    if (!r->stacks) return;
+    fill_tokens(r, now);
+    // After the faults, so that the stack of each fault just read is there.
+    for (int i = 0; i < r->count; i++) read_stacks(r, &r->keepers[i]);
+}
+
+static void one_round(struct perf_records *r, bool all) {
+    uint64_t now = monotonic_ns();
+    read_rings(r);
+    hand_on(r, all ? now : now - SLACK_NS);
+}
+
+static void wait_round(struct perf_records *r) {
+    nfds_t count = (nfds_t)(r->count * (r->stacks ? 2 : 1) + 1);
+    uint64_t woken;
+    poll(r->polls, count, ROUND_MS);
+    for (nfds_t i = 0; i < count; i++) {
+        // The last thread of an event is gone: it would answer at once from now on.
+        if (r->polls[i].revents & (POLLHUP | POLLERR)) r->polls[i].fd = -1;
+    }
+    if (read(r->wake, &woken, sizeof woken) < 0) return; // nobody woke us
+}
+
+static void *run(void *user) {
+    struct perf_records *r = user;
+    setpriority(PRIO_PROCESS, 0, -10); // this thread only; where it is refused, larger gaps may lose records
+    for (bool stop = false; !stop;) {
+        wait_round(r);
+        pthread_mutex_lock(&r->lock);
+        uint64_t wanted = r->flush_wanted;
+        bool flush = wanted > r->flush_done;
+        stop = r->stop;
+        pthread_mutex_unlock(&r->lock);
+        one_round(r, flush || stop);
+        if (!flush) continue;
+        pthread_mutex_lock(&r->lock);
+        r->flush_done = wanted;
+        pthread_cond_broadcast(&r->flushed);
+        pthread_mutex_unlock(&r->lock);
+    }
+    return NULL;
+}
+
+// ------------------------------------------------------------------------------------------------------- opening
+
+static struct perf_event_attr make_attr(const struct perf_records_options *o, bool stacks, size_t ring) {
+    return (struct perf_event_attr){
+        .type = PERF_TYPE_SOFTWARE,
+        .size = sizeof(struct perf_event_attr),
+        .config = PERF_COUNT_SW_PAGE_FAULTS,
+        .sample_period = 1,
+        .sample_type = perf_keeper_sample_type(stacks),
+        .read_format = stacks ? 0 : PERF_FORMAT_LOST,
+        .disabled = 1,
+        .inherit = 1,
+        .exclude_kernel = !o->kernel,
+        .exclude_hv = 1,
+        .enable_on_exec = o->on_exec,
+        .watermark = 1,
+        .wakeup_watermark = (uint32_t)(ring / 4),
+        .use_clockid = 1,
+        .clockid = CLOCK_MONOTONIC,
+        .sample_regs_user = perf_keeper_regs(stacks),
+        .sample_stack_user = stacks ? o->stack_bytes & ~7u : 0,
+    };
+}
+
+static size_t ring_size(size_t total, size_t largest, int processors) {
+    size_t size = largest;
+    while (size > RING_MIN && size * (size_t)processors > total) size /= 2;
+    return size;
+}
+
+static int open_keeper(struct perf_records *r, const struct perf_records_options *o, int cpu) {
+    struct perf_keeper *keeper = &r->keepers[cpu];
+    size_t size = o->ring_bytes ? o->ring_bytes : ring_size(RINGS_BYTES, RING_MAX, r->count);
+    keeper->faults.fd = keeper->stacks.fd = -1;
+    r->fault_attr = make_attr(o, false, size);
+    int error = perf_ring_open(&keeper->faults, &r->fault_attr, o->pid, cpu, size);
+    if (error || !r->stacks) return error;
+    size = ring_size(STACK_RINGS_BYTES, STACK_RING_MAX, r->count);
+    r->stack_attr = make_attr(o, true, size);
+    keeper->slot_bytes = r->stack_attr.sample_stack_user;
+    return perf_ring_open(&keeper->stacks, &r->stack_attr, o->pid, cpu, size);
+}
+
+// A processor that is offline has no events and no faults.
+static int open_keepers(struct perf_records *r, const struct perf_records_options *o) {
+    int opened = 0;
+    for (int cpu = 0; cpu < r->count; cpu++) {
+        int error = open_keeper(r, o, cpu);
+        if (error == -ENODEV) continue;
+        if (error) return error;
+        opened++;
+    }
+    return opened ? 0 : -ENODEV;
+}
+
+static void control(struct perf_records *r, bool faults, bool stacks, unsigned long request) {
+    for (int i = 0; i < r->count; i++) {
+        if (faults && r->keepers[i].faults.fd >= 0) ioctl(r->keepers[i].faults.fd, request, 0);
+        if (stacks && r->keepers[i].stacks.fd >= 0) ioctl(r->keepers[i].stacks.fd, request, 0);
+    }
+    for (size_t i = 0; i < r->extra_count; i++) {
+        if (r->extra[i].stacks ? stacks : faults) ioctl(r->extra[i].fd, request, 0);
+    }
+}
+
+static void prepare_polls(struct perf_records *r) {
+    for (int i = 0; i < r->count; i++) {
+        r->polls[i] = (struct pollfd){.fd = r->keepers[i].faults.fd, .events = POLLIN};
+        r->polls[r->count + i] = (struct pollfd){.fd = r->keepers[i].stacks.fd, .events = POLLIN};
+    }
+    r->polls[r->count * (r->stacks ? 2 : 1)] = (struct pollfd){.fd = r->wake, .events = POLLIN};
+}
+
+static void destroy(struct perf_records *r) {
+    for (int i = 0; r->keepers && i < r->count; i++) perf_keeper_close(&r->keepers[i]);
+    for (size_t i = 0; i < r->extra_count; i++) close(r->extra[i].fd);
+    if (r->wake >= 0) close(r->wake);
+    pthread_mutex_destroy(&r->lock);
+    pthread_cond_destroy(&r->flushed);
+    free(r->extra);
+    free(r->keepers);
+    free(r->polls);
+    free(r->scratch);
+    free(r);
+}
+
+static struct perf_records *allocate(const struct perf_records_options *o) {
+    struct perf_records *r = calloc(1, sizeof *r);
+    if (!r) return NULL;
+    r->sink = o->sink;
+    r->count = (int)sysconf(_SC_NPROCESSORS_CONF);
+    r->stacks = o->stack_bytes >= 8;
+    r->rate = o->stacks_per_second ? o->stacks_per_second : STACKS_A_SECOND;
+    r->tokens = r->rate;
+    r->filled = monotonic_ns();
+    r->keepers = calloc((size_t)r->count, sizeof *r->keepers);
+    for (int i = 0; r->keepers && i < r->count; i++) r->keepers[i].faults.fd = r->keepers[i].stacks.fd = -1;
+    r->polls = calloc((size_t)r->count * 2 + 1, sizeof *r->polls);
+    r->scratch = malloc(SCRATCH);
+    r->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    pthread_mutex_init(&r->lock, NULL);
+    pthread_cond_init(&r->flushed, NULL);
+    if (r->keepers && r->polls && r->scratch && r->wake >= 0) return r;
+    destroy(r);
+    return NULL;
+}
+
+int perf_records_open(const struct perf_records_options *options, struct perf_records **records, char *error,
+                      size_t error_size) {
+    struct perf_records *r = allocate(options);
+    int result = r ? open_keepers(r, options) : -ENOMEM;
+    if (result == 0) {
+        prepare_polls(r);
+        r->producer = sink_producer_create(r->sink, "records");
+        if (!options->on_exec) control(r, true, true, PERF_EVENT_IOC_ENABLE);
+        result = -pthread_create(&r->thread, NULL, run, r);
+        if (result) sink_producer_done(r->producer);
+    }
+    if (result) {
+        snprintf(error, error_size, "page-fault records of process %d: %s", (int)options->pid, strerror(-result));
+        if (r) destroy(r);
+        return result;
+    }
+    *records = r;
+    return 0;
+}
+
+// ------------------------------------------------------------------------------------------------------- control
+
+// Opens an event for one more thread, which writes into a ring that is there.
+static int add_event(struct perf_records *r, bool stacks, pid_t tid, int cpu, int output) {
+    struct perf_event_attr attr = stacks ? r->stack_attr : r->fault_attr;
+    attr.enable_on_exec = 0;
+    long fd = syscall(SYS_perf_event_open, &attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    if (fd < 0) return -errno;
+    if (r->extra_count == r->extra_room) {
+        r->extra_room = r->extra_room ? r->extra_room * 2 : 64;
+        r->extra = realloc(r->extra, r->extra_room * sizeof *r->extra);
+        if (!r->extra) abort();
+    }
+    r->extra[r->extra_count++] = (struct extra_event){(int)fd, stacks};
+    if (ioctl((int)fd, PERF_EVENT_IOC_SET_OUTPUT, output) != 0) return -errno;
+    return ioctl((int)fd, PERF_EVENT_IOC_ENABLE, 0) == 0 ? 0 : -errno;
+}
+
+int perf_records_add(struct perf_records *r, pid_t tid) {
+    for (int cpu = 0; cpu < r->count; cpu++) {
+        const struct perf_keeper *keeper = &r->keepers[cpu];
+        if (keeper->faults.fd < 0) continue;
+        int error = add_event(r, false, tid, cpu, keeper->faults.fd);
+        if (error == 0 && keeper->stacks.fd >= 0) error = add_event(r, true, tid, cpu, keeper->stacks.fd);
+        if (error) return error;
+    }
+    return 0;
+}
+
+static void wake(struct perf_records *r) {
+    uint64_t one = 1;
+    if (write(r->wake, &one, sizeof one) < 0) return; // it is awake already
+}
+
+void perf_records_flush(struct perf_records *r) {
+    pthread_mutex_lock(&r->lock);
+    uint64_t mine = ++r->flush_wanted;
+    wake(r);
+    while (r->flush_done < mine) pthread_cond_wait(&r->flushed, &r->lock);
+    pthread_mutex_unlock(&r->lock);
+}
+
+void perf_records_stacks(struct perf_records *r, bool on) {
+    control(r, false, true, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
+}
+
+void perf_records_enable(struct perf_records *r, bool on) {
+    control(r, true, true, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
+}
+
+void perf_records_counts(struct perf_records *r, struct perf_records_counts *counts) {
+    *counts = (struct perf_records_counts){
+        .faults = r->faults, .kernel_faults = r->kernel_faults, .stacks = r->with_stack, .lost = r->lost};
+}
+
+void perf_records_close(struct perf_records *r) {
+    if (!r) return;
+    control(r, true, true, PERF_EVENT_IOC_DISABLE);
+    pthread_mutex_lock(&r->lock);
+    r->stop = true;
+    wake(r);
+    pthread_mutex_unlock(&r->lock);
+    pthread_join(r->thread, NULL);
+    sink_producer_done(r->producer);
+    destroy(r);
+}
