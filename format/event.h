@@ -134,8 +134,10 @@ struct vmv_event {
     //   MREMAP old_addr old_len addr len flags ret                (addr = asked for by MREMAP_FIXED, else 0)
     //   BRK addr ret                 (addr = asked for; ret = the break afterwards; old_addr = before)
     //   SHMAT addr len prot ret name ino object    SHMDT addr len ret      SETNAME addr len name ret
-    //   REMAP addr len offset ret    PUNCH/TRUNCATE addr=offset len dev ino ret     MSEAL addr len ret
-    // FAULT: addr pc kind access kernel source    MAPS: addr len maps[map_count]
+    //   REMAP addr len offset(bytes) ret    PUNCH addr=offset len dev ino ret    TRUNCATE addr=new size dev ino ret
+    //   MSEAL addr len ret
+    // FAULT: addr pc kind access kernel source; with len and page_flags HUGE where it brought more than one page
+    // MAPS: addr len maps[map_count]
     // PAGES: addr len state page_flags size       CONTENT: addr len content content_step certainty
     uint64_t addr, len, old_addr, old_len, offset, inode;
     int64_t ret;

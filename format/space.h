@@ -33,6 +33,10 @@ struct vmv_space {
     uint64_t virtual_bytes;
     uint64_t changes; // counts every change of the mappings, so that caches know when to renew
     struct vmv_string_store *strings;
+    uint32_t copied_from; // id of the space it was copied from, 0: none
+    uint32_t users;       // live processes of the world that have it
+    unsigned page_shift;
+    struct vmv_space_private *hidden;
 };
 
 struct vmv_space *vmv_space_create(uint32_t id, int32_t pid, uint32_t page_size);
@@ -40,7 +44,8 @@ struct vmv_space *vmv_space_copy(const struct vmv_space *from, uint32_t id, int3
 void vmv_space_destroy(struct vmv_space *space);                                          // accepts NULL
 
 // What `event` does to `space`. Events of other spaces and types without effect change nothing. Never fails: an event
-// that cannot be (a hostile trace) is clipped to the address range 0..2^56 and to page borders.
+// that cannot be (a hostile trace) is clipped to page borders and the address range, which ends one page before 2^64 for
+// mappings ([vsyscall] lies high) and at 2^56 for pages. A copy shares memory with its origin: one thread for both.
 void vmv_space_apply(struct vmv_space *space, const struct vmv_event *event);
 
 // The mapping that holds addr, or NULL; the first mapping that ends after addr (index map_count if none).
@@ -52,7 +57,8 @@ size_t vmv_space_lower_bound(const struct vmv_space *space, uint64_t addr);
 size_t vmv_mappings_join(struct vmv_mapping *maps, size_t count);
 bool vmv_mapping_continues(const struct vmv_mapping *low, const struct vmv_mapping *high);
 
-// Pages. `addr` is any address inside the page. peek: NULL if nothing is known of it. get: makes the entry.
+// Pages. `addr` is any address inside the page. peek: NULL if nothing is known of it. get: makes the entry; its state
+// is to be changed by events only, as resident_pages and swapped_pages count it.
 const struct vmv_page *vmv_space_page_peek(const struct vmv_space *space, uint64_t addr);
 struct vmv_page *vmv_space_page_get(struct vmv_space *space, uint64_t addr);
 // Forgets pages in [start, end): as unmapped.
@@ -60,7 +66,12 @@ void vmv_space_pages_drop(struct vmv_space *space, uint64_t start, uint64_t end)
 // Walks known pages (state != UNKNOWN or content) with start <= addr < end in rising order: returns the next known
 // page at or after *addr and sets *addr to it, or NULL.
 const struct vmv_page *vmv_space_page_next(const struct vmv_space *space, uint64_t *addr, uint64_t end);
-// Bytes the space holds in memory, for cache budgets.
+// Known, resident and swapped pages in [start, end), at the price of a step per 512 of them.
+struct vmv_space_counts {
+    uint64_t known, resident, swapped;
+};
+struct vmv_space_counts vmv_space_count(const struct vmv_space *space, uint64_t start, uint64_t end);
+// Bytes the space holds in memory, for cache budgets; what copies share is counted for each.
 size_t vmv_space_memory(const struct vmv_space *space);
 
 // A stable copy of `text` that lives as long as the space.

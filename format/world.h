@@ -34,18 +34,20 @@ struct vmv_world {
     uint64_t t;   // ns, of the last event applied
     uint64_t seq; // of the next event
     uint32_t page_size;
-    struct vmv_space **spaces; // by first appearance; ended ones are kept without pages until no process uses them
+    struct vmv_space **spaces; // by number; once no process uses it, one has no mappings and no pages any more
     size_t space_count, space_room;
-    struct vmv_thread *threads; // by first appearance; gone ones stay with state GONE for 1 s of trace time at least
+    struct vmv_thread *threads; // by first appearance; gone ones stay with state GONE for 1 to 2 s
     size_t thread_count, thread_room;
     struct vmv_process *processes; // all that ever were
     size_t process_count, process_room;
     uint64_t frames; // frames so far
     uint64_t events[VMV_EV_TYPE_COUNT];
     struct vmv_string_store *strings;
+    struct vmv_world_private *hidden;
 };
 
 struct vmv_world *vmv_world_create(uint32_t page_size);
+struct vmv_world *vmv_world_copy(const struct vmv_world *world); // cheap: shares pages until one of them writes
 void vmv_world_destroy(struct vmv_world *world); // accepts NULL
 void vmv_world_apply(struct vmv_world *world, const struct vmv_event *event);
 
@@ -53,5 +55,7 @@ struct vmv_space *vmv_world_space(const struct vmv_world *world, uint32_t id);  
 struct vmv_thread *vmv_world_thread(const struct vmv_world *world, int32_t tid); // the newest of that tid, or NULL
 struct vmv_process *vmv_world_process(const struct vmv_world *world, int32_t pid);
 size_t vmv_world_memory(const struct vmv_world *world); // bytes held
+// Bytes that knowledge of pages may take; beyond, pages stay unknown. 4 GiB unless set.
+void vmv_world_limit_pages(struct vmv_world *world, size_t bytes);
 
 #endif
