@@ -1,0 +1,188 @@
+// Peaks from SUMMARY chunks and from the last moment; growth and writes as the difference of two moments.
+#include "inspect_summary.h"
+
+#include "inspect_show.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct page_before { // what was known of a page at the beginning
+    uint64_t addr;
+    uint32_t writes;
+    bool resident;
+};
+struct pages_before {
+    struct page_before *items; // by address
+    size_t count, room;
+};
+
+static bool page_resident(const struct vmv_page *page) {
+    return page->state == VMV_PAGE_RESIDENT || page->state == VMV_PAGE_ZERO;
+}
+
+static void before_gather(struct pages_before *before, const struct vmv_space *space) {
+    uint64_t addr = 0;
+    const struct vmv_page *page;
+    while ((page = vmv_space_page_next(space, &addr, UINT64_MAX)) != NULL) {
+        if (before->count == before->room) {
+            before->room = before->room == 0 ? 4096 : before->room * 2;
+            before->items = realloc(before->items, before->room * sizeof *before->items);
+            if (before->items == NULL) abort();
+        }
+        before->items[before->count++] =
+            (struct page_before){.addr = addr, .writes = page->writes, .resident = page_resident(page)};
+        addr += space->page_size;
+    }
+}
+
+static const struct page_before *before_find(const struct pages_before *before, uint64_t addr) {
+    size_t low = 0, high = before->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (before->items[middle].addr < addr) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < before->count && before->items[low].addr == addr ? &before->items[low] : NULL;
+}
+
+static const char *keep(struct summary *summary, const char *text) {
+    return vmv_arena_strdup(&summary->arena, text, strlen(text));
+}
+
+// Puts an element into a list of the largest ones, by its key.
+static void grower_insert(struct summary *summary, struct grower grower) {
+    size_t at = summary->grower_count;
+    while (at > 0 && summary->growers[at - 1].bytes < grower.bytes) at--;
+    if (at == SUMMARY_ROWS) return;
+    if (summary->grower_count < SUMMARY_ROWS) summary->grower_count++;
+    memmove(&summary->growers[at + 1], &summary->growers[at],
+            (summary->grower_count - 1 - at) * sizeof summary->growers[0]);
+    summary->growers[at] = grower;
+}
+
+static void busy_insert(struct summary *summary, struct busy busy) {
+    size_t at = summary->busy_count;
+    while (at > 0 && summary->busiest[at - 1].writes < busy.writes) at--;
+    if (at == SUMMARY_ROWS) return;
+    if (summary->busy_count < SUMMARY_ROWS) summary->busy_count++;
+    memmove(&summary->busiest[at + 1], &summary->busiest[at],
+            (summary->busy_count - 1 - at) * sizeof summary->busiest[0]);
+    summary->busiest[at] = busy;
+}
+
+static void compare_mapping(struct summary *summary, const struct vmv_space *space, const struct vmv_mapping *mapping,
+                            const struct pages_before *before) {
+    uint64_t addr = mapping->start, now = 0, then = 0;
+    const struct vmv_page *page;
+    while ((page = vmv_space_page_next(space, &addr, mapping->end)) != NULL) {
+        const struct page_before *old = before_find(before, addr);
+        uint32_t old_writes = old != NULL && old->writes <= page->writes ? old->writes : 0;
+        now += page_resident(page);
+        then += old != NULL && old->resident;
+        if (page->writes > old_writes) {
+            busy_insert(summary, (struct busy){.addr = addr,
+                                               .writes = page->writes - old_writes,
+                                               .name = inspect_mapping_label(mapping)});
+        }
+        addr += space->page_size;
+    }
+    if (now <= then) return;
+    grower_insert(summary, (struct grower){.start = mapping->start,
+                                           .end = mapping->end,
+                                           .bytes = (now - then) * space->page_size,
+                                           .name = inspect_mapping_label(mapping)});
+}
+
+static void peak_raise(struct summary *summary, uint64_t resident, uint64_t bytes) {
+    if (resident > summary->peak_resident) summary->peak_resident = resident;
+    if (bytes > summary->peak_virtual) summary->peak_virtual = bytes;
+}
+
+static uint64_t space_resident(const struct vmv_space *space) { return space->resident_pages * space->page_size; }
+
+static void peaks_of_chunk(struct summary *summary, const struct vmv_summary *chunk, const struct inspect_whose *whose,
+                           uint32_t page_size) {
+    for (size_t i = 0; i < chunk->bucket_count; i++) {
+        const struct vmv_bucket *bucket = &chunk->buckets[i];
+        uint64_t start = bucket->index << VMV_BUCKET_SHIFT, end = start + (UINT64_C(1) << VMV_BUCKET_SHIFT);
+        if (end <= summary->from || start >= summary->to || !inspect_whose_match(whose, bucket->space, 0, 0)) continue;
+        peak_raise(summary, (uint64_t)bucket->resident * page_size, bucket->virtual_bytes);
+    }
+}
+
+static void peaks_gather(struct inspect *in, struct summary *summary, const struct inspect_whose *whose) {
+    struct vmv_reader *reader = timeline_reader(in->tl);
+    size_t count;
+    const struct vmv_chunk *chunks = vmv_reader_chunks(reader, &count);
+    struct vmv_arena arena = {0};
+    for (size_t i = 0; i < count; i++) {
+        struct vmv_summary chunk;
+        if (chunks[i].header.type != VMV_CHUNK_SUMMARY || !vmv_reader_summary(reader, &chunks[i], &arena, &chunk))
+            continue;
+        peaks_of_chunk(summary, &chunk, whose, vmv_reader_meta(reader)->page_size);
+        vmv_arena_reset(&arena);
+    }
+    vmv_arena_free(&arena);
+}
+
+// The state at --from, as far as it is needed. Nothing if another program ran there then.
+static void gather_before(struct inspect *in, struct summary *summary, uint32_t space_id, struct pages_before *before) {
+    if (in->options.from == NULL) return;
+    const struct vmv_space *space = vmv_world_space(timeline_seek(in->tl, summary->from), space_id);
+    if (space == NULL) return;
+    before_gather(before, space);
+    peak_raise(summary, space_resident(space), space->virtual_bytes);
+}
+
+// The state at --to, or the last one of the process.
+static bool gather_select(struct inspect *in, struct inspect_moment *moment, int *status) {
+    const char *at = in->options.at;
+    in->options.at = in->options.to;
+    bool good = inspect_select(in, moment, status);
+    in->options.at = at;
+    return good;
+}
+
+// The world's names hold only until the next seek.
+static void keep_names(struct summary *summary) {
+    for (size_t i = 0; i < summary->grower_count; i++)
+        summary->growers[i].name = keep(summary, summary->growers[i].name);
+    for (size_t i = 0; i < summary->busy_count; i++) summary->busiest[i].name = keep(summary, summary->busiest[i].name);
+}
+
+static void gather_last(struct inspect *in, struct summary *summary, const struct vmv_space *space,
+                        const struct pages_before *before) {
+    summary->final_resident = space_resident(space);
+    peak_raise(summary, summary->final_resident, space->virtual_bytes);
+    for (size_t i = 0; i < space->map_count; i++) compare_mapping(summary, space, &space->maps[i], before);
+    keep_names(summary);
+    summary_find_touchers(in, summary, space->id);
+    summary_note_all(in, summary, space);
+}
+
+bool summary_gather(struct inspect *in, struct summary *summary, int *status) {
+    struct inspect_moment moment;
+    struct inspect_whose whose;
+    struct pages_before before = {0};
+    *summary = (struct summary){0};
+    if (!inspect_span(in, &summary->from, &summary->to, status) || !gather_select(in, &moment, status)) return false;
+    uint32_t space = moment.space->id;
+    uint64_t seq = moment.world->seq;
+    summary->pid = moment.pid;
+    if (summary->to > moment.t) summary->to = moment.t;
+    if (!inspect_select_whose(in, &whose, status)) return false;
+    gather_before(in, summary, space, &before);
+    peaks_gather(in, summary, &whose);
+    const struct vmv_world *world = seq == 0 ? timeline_seek(in->tl, 0) : timeline_seek_seq(in->tl, seq - 1);
+    const struct vmv_space *last = vmv_world_space(world, space);
+    if (last != NULL) gather_last(in, summary, last, &before);
+    inspect_whose_free(&whose);
+    free(before.items);
+    return true;
+}
+
+void summary_free(struct summary *summary) { vmv_arena_free(&summary->arena); }
