@@ -187,7 +187,7 @@ struct app {
     double play_t;                     /* ns */
     struct ui_anim view_from, view_to; /* ns: what the timeline shows */
     bool span_set;                     /* a span of time is selected */
-    uint64_t span_from, span_to;
+    uint64_t span_from, span_to, span_anchor;
     struct app_bookmarks bookmarks;
 
     /* where */
@@ -217,7 +217,10 @@ struct app {
     enum app_overlay overlay;
     bool regions_over, inspector_over;                   /* shown as overlays in narrow windows */
     int regions_width, inspector_width, timeline_height; /* as dragged; 0: as the layout has it */
-    int threads_first;                                   /* timeline: thread lanes scrolled off */
+    struct app_place regions_seen;                       /* private: the selection that the list was scrolled to */
+    bool span_dragging;
+    int inspector_height; /* of its contents, as drawn last */
+    int threads_first;    /* timeline: thread lanes scrolled off */
     struct ui_scroll regions_scroll, inspector_scroll, help_scroll, palette_scroll;
     struct {
         uint64_t *id; /* folded groups, unsorted */

@@ -10,6 +10,7 @@
 struct view_layout {
     struct ui_rect top, regions, map, inspector, timeline, status; /* empty: not shown */
     bool regions_over, inspector_over;                             /* drawn above the map, with an edge */
+    int gutter; /* width of the timeline's; the lanes begin after it */
     /* What narrow windows leave out, in this order. */
     bool key_caps;       /* in headers */
     bool region_numbers; /* resident and wr columns of Regions */
@@ -29,7 +30,11 @@ void view_window_draw(struct app *app);
 
 void view_top_draw(struct app *app, const struct view_layout *layout);
 void view_regions_draw(struct app *app, const struct view_layout *layout);
+/* Select the row after (+1) or before (-1) the selected one; false: there is none. */
+bool view_regions_step(struct app *app, int step);
 void view_timeline_draw(struct app *app, const struct view_layout *layout);
+/* Zoom the timeline around the moment; positive steps: in. */
+void view_timeline_zoom(struct app *app, double steps);
 void view_inspector_draw(struct app *app, const struct view_layout *layout);
 void view_status_draw(struct app *app, const struct view_layout *layout);
 /* Over everything else. */
