@@ -277,6 +277,19 @@ static void check_unknown(struct check *check) {
     free(stored);
 }
 
+// What a header may say for its type.
+static const char *header_error(const struct check *check) {
+    const struct vmv_chunk_header *header = &check->chunk->header;
+    bool first = check->chunk == check->reader->chunks,
+         numbered = header->type >= VMV_CHUNK_EVENTS && header->type <= VMV_CHUNK_OBJECT;
+    if (header->t_first > header->t_last) return "its time ends before it begins";
+    if ((header->type == VMV_CHUNK_META) != first) return "META stands at the beginning and only there";
+    if (header->type >= VMV_CHUNK_TYPE_COUNT || numbered) return NULL;
+    if (header->count != 0 || (header->type != VMV_CHUNK_STATE && header->first != 0))
+        return "it numbers what has no numbers";
+    return NULL;
+}
+
 // The header in the file is the one in the list (which may come from an INDEX), and the trailer closes it.
 static void check_frame(struct check *check) {
     struct vmv_chunk there;
@@ -287,7 +300,8 @@ static void check_frame(struct check *check) {
     else if (there.header.back != check->newest_index)
         wrong(check, "its back link does not lead to the newest INDEX before it");
     if (!vmv_reader_trailer_sound(check->reader, check->chunk)) wrong(check, "its trailer is damaged");
-    if (check->chunk->header.t_first > check->chunk->header.t_last) wrong(check, "its time ends before it begins");
+    const char *what = header_error(check);
+    if (what) wrong(check, what);
 }
 
 static void check_chunk(struct check *check) {

@@ -65,7 +65,8 @@ static void add_file(struct vmv_touched_set *set, const struct vmv_world *world,
         const struct vmv_space *space = world->spaces[s];
         for (size_t m = 0; m < space->map_count; m++) {
             const struct vmv_mapping *map = &space->maps[m];
-            if (map->inode != event->inode || map->dev_major != event->dev_major || map->dev_minor != event->dev_minor)
+            if (map->inode == 0 || map->inode != event->inode || map->dev_major != event->dev_major ||
+                map->dev_minor != event->dev_minor)
                 continue;
             if (map->offset + (map->end - map->start) > event->addr)
                 add_range(set, space->id, map->start, map->end - map->start);
