@@ -21,7 +21,8 @@ static void fill(uint64_t i, uint8_t *page, size_t size) {
     else if (i % 3 == 1)
         for (size_t at = 0; at < size; at++) page[at] = (uint8_t) "the words of a page "[(at + i / 3 + at / 97) % 20];
     else
-        page[kit_random(&seed) % size] = (uint8_t)(1 + i % 255);
+        page[kit_random(&seed) % (size - 8) + 8] = (uint8_t)(1 + i % 255);
+    if (i % 3) memcpy(page, &i, sizeof i); // so that no two are alike
 }
 
 static void pages_of(uint32_t size, unsigned count, size_t cache) {
