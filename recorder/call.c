@@ -9,30 +9,54 @@
 
 enum call call_of_number(int64_t number) {
     switch (number) {
-    case SYS_mmap: return CALL_MMAP;
-    case SYS_munmap: return CALL_MUNMAP;
-    case SYS_mremap: return CALL_MREMAP;
-    case SYS_mprotect: return CALL_MPROTECT;
-    case SYS_pkey_mprotect: return CALL_PKEY_MPROTECT;
-    case SYS_madvise: return CALL_MADVISE;
-    case SYS_process_madvise: return CALL_PROCESS_MADVISE;
-    case SYS_brk: return CALL_BRK;
-    case SYS_shmat: return CALL_SHMAT;
-    case SYS_shmdt: return CALL_SHMDT;
-    case SYS_remap_file_pages: return CALL_REMAP_FILE_PAGES;
-    case SYS_mseal: return CALL_MSEAL;
-    case SYS_map_shadow_stack: return CALL_MAP_SHADOW_STACK;
-    case SYS_fallocate: return CALL_FALLOCATE;
-    case SYS_truncate: return CALL_TRUNCATE;
-    case SYS_ftruncate: return CALL_FTRUNCATE;
-    case SYS_execve: return CALL_EXECVE;
-    case SYS_execveat: return CALL_EXECVEAT;
-    case SYS_clone: return CALL_CLONE;
-    case SYS_clone3: return CALL_CLONE3;
-    case SYS_userfaultfd: return CALL_USERFAULTFD;
-    case SYS_ioctl: return CALL_IOCTL_UFFD;
-    case SYS_prctl: return CALL_SET_VMA;
-    default: return CALL_NONE;
+    case SYS_mmap:
+        return CALL_MMAP;
+    case SYS_munmap:
+        return CALL_MUNMAP;
+    case SYS_mremap:
+        return CALL_MREMAP;
+    case SYS_mprotect:
+        return CALL_MPROTECT;
+    case SYS_pkey_mprotect:
+        return CALL_PKEY_MPROTECT;
+    case SYS_madvise:
+        return CALL_MADVISE;
+    case SYS_process_madvise:
+        return CALL_PROCESS_MADVISE;
+    case SYS_brk:
+        return CALL_BRK;
+    case SYS_shmat:
+        return CALL_SHMAT;
+    case SYS_shmdt:
+        return CALL_SHMDT;
+    case SYS_remap_file_pages:
+        return CALL_REMAP_FILE_PAGES;
+    case SYS_mseal:
+        return CALL_MSEAL;
+    case SYS_map_shadow_stack:
+        return CALL_MAP_SHADOW_STACK;
+    case SYS_fallocate:
+        return CALL_FALLOCATE;
+    case SYS_truncate:
+        return CALL_TRUNCATE;
+    case SYS_ftruncate:
+        return CALL_FTRUNCATE;
+    case SYS_execve:
+        return CALL_EXECVE;
+    case SYS_execveat:
+        return CALL_EXECVEAT;
+    case SYS_clone:
+        return CALL_CLONE;
+    case SYS_clone3:
+        return CALL_CLONE3;
+    case SYS_userfaultfd:
+        return CALL_USERFAULTFD;
+    case SYS_ioctl:
+        return CALL_IOCTL_UFFD;
+    case SYS_prctl:
+        return CALL_SET_VMA;
+    default:
+        return CALL_NONE;
     }
 }
 
@@ -50,8 +74,10 @@ bool call_changes_mappings(enum call call) {
     case CALL_REMAP_FILE_PAGES:
     case CALL_MSEAL:
     case CALL_MAP_SHADOW_STACK:
-    case CALL_SET_VMA: return true;
-    default: return false;
+    case CALL_SET_VMA:
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -60,11 +86,16 @@ bool call_may_be_partial(enum call call, int64_t ret) {
     switch (call) {
     case CALL_MPROTECT: // earlier mappings of the range are already changed when a later one fails
     case CALL_PKEY_MPROTECT:
-    case CALL_MADVISE: return ret == -ENOMEM || ret == -EACCES || ret == -EAGAIN || ret == -EPERM;
-    case CALL_MUNMAP: return ret == -ENOMEM;
-    case CALL_MREMAP: return ret == -ENOMEM || ret == -EFAULT;
-    case CALL_MMAP: return ret == -ENOMEM || ret == -EAGAIN; // MAP_FIXED may have unmapped before it failed
-    default: return false;
+    case CALL_MADVISE:
+        return ret == -ENOMEM || ret == -EACCES || ret == -EAGAIN || ret == -EPERM;
+    case CALL_MUNMAP:
+        return ret == -ENOMEM;
+    case CALL_MREMAP:
+        return ret == -ENOMEM || ret == -EFAULT;
+    case CALL_MMAP:
+        return ret == -ENOMEM || ret == -EAGAIN; // MAP_FIXED may have unmapped before it failed
+    default:
+        return false;
     }
 }
 
@@ -110,9 +141,13 @@ static bool decode_file(enum call call, const uint64_t args[6], struct vmv_event
 bool call_decode(enum call call, const uint64_t args[6], int64_t ret, uint64_t page_size, struct vmv_event *event) {
     event->ret = ret;
     switch (call) {
-    case CALL_MMAP: return decode_mmap(args, event);
-    case CALL_MUNMAP: range(event, VMV_EV_MUNMAP, args[0], args[1]); return true;
-    case CALL_MREMAP: return decode_mremap(args, event);
+    case CALL_MMAP:
+        return decode_mmap(args, event);
+    case CALL_MUNMAP:
+        range(event, VMV_EV_MUNMAP, args[0], args[1]);
+        return true;
+    case CALL_MREMAP:
+        return decode_mremap(args, event);
     case CALL_MPROTECT:
     case CALL_PKEY_MPROTECT:
         range(event, VMV_EV_MPROTECT, args[0], args[1]);
@@ -122,19 +157,32 @@ bool call_decode(enum call call, const uint64_t args[6], int64_t ret, uint64_t p
         range(event, VMV_EV_MADVISE, args[0], args[1]);
         event->prot = (uint32_t)args[2];
         return true;
-    case CALL_BRK: range(event, VMV_EV_BRK, args[0], 0); return true;
-    case CALL_SHMAT: range(event, VMV_EV_SHMAT, args[1], 0); return true;
-    case CALL_SHMDT: range(event, VMV_EV_SHMDT, args[0], 0); return true;
+    case CALL_BRK:
+        range(event, VMV_EV_BRK, args[0], 0);
+        return true;
+    case CALL_SHMAT:
+        range(event, VMV_EV_SHMAT, args[1], 0);
+        return true;
+    case CALL_SHMDT:
+        range(event, VMV_EV_SHMDT, args[0], 0);
+        return true;
     case CALL_REMAP_FILE_PAGES:
         range(event, VMV_EV_REMAP, args[0], args[1]);
         event->offset = args[3] * page_size;
         return true;
-    case CALL_MSEAL: range(event, VMV_EV_MSEAL, args[0], args[1]); return true;
-    case CALL_MAP_SHADOW_STACK: return decode_map_shadow_stack(args, event);
+    case CALL_MSEAL:
+        range(event, VMV_EV_MSEAL, args[0], args[1]);
+        return true;
+    case CALL_MAP_SHADOW_STACK:
+        return decode_map_shadow_stack(args, event);
     case CALL_FALLOCATE:
     case CALL_TRUNCATE:
-    case CALL_FTRUNCATE: return decode_file(call, args, event);
-    case CALL_SET_VMA: range(event, VMV_EV_SETNAME, args[2], args[3]); return true;
-    default: return false;
+    case CALL_FTRUNCATE:
+        return decode_file(call, args, event);
+    case CALL_SET_VMA:
+        range(event, VMV_EV_SETNAME, args[2], args[3]);
+        return true;
+    default:
+        return false;
     }
 }

@@ -25,7 +25,8 @@ void fault_kind_settle(const struct vmv_space *space, struct vmv_event *fault) {
     if (!mapping) {
         // Below a stack that grows: the touch itself makes the mapping.
         size_t next = vmv_space_lower_bound(space, fault->addr);
-        if (next < space->map_count && (space->maps[next].flags & VMV_MAP_GROWSDOWN)) fault->kind = VMV_FAULT_FIRST_TOUCH;
+        if (next < space->map_count && (space->maps[next].flags & VMV_MAP_GROWSDOWN))
+            fault->kind = VMV_FAULT_FIRST_TOUCH;
         return;
     }
     const struct vmv_page *page = vmv_space_page_peek(space, fault->addr);

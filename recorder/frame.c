@@ -35,8 +35,10 @@ static bool restarts_invisibly(int64_t call) {
     case SYS_waitid:
     case SYS_pause:
     case SYS_rt_sigsuspend:
-    case SYS_flock: return true;
-    default: return false;
+    case SYS_flock:
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -55,7 +57,8 @@ static bool of_space(const struct tracee *tracee, const struct rec_space *space)
 
 static bool same_sleep(struct tracee *tracee, const struct procstat_syscall *now) {
     uint64_t run_ns;
-    if (!tracee->sampled_asleep || now->nr != tracee->sampled_call || now->sp != tracee->sampled_sp || now->pc != tracee->sampled_pc)
+    if (!tracee->sampled_asleep || now->nr != tracee->sampled_call || now->sp != tracee->sampled_sp ||
+        now->pc != tracee->sampled_pc)
         return false;
     if (procstat_run_ns(&tracee->stat, &run_ns) != 0) return false;
     bool same = run_ns - tracee->sampled_run_ns < RESLEEP_NS;
@@ -359,7 +362,8 @@ static int by_start(const void *a, const void *b) {
 static void join_owed(struct scan *scan) {
     struct rec_space *space = scan->space;
     if (!space->owed_count) return;
-    for (size_t i = 0; i < space->owed_count; i++) want(scan, space->owed[i].start, space->owed[i].end, TRACK_PAGE_PRESENT);
+    for (size_t i = 0; i < space->owed_count; i++)
+        want(scan, space->owed[i].start, space->owed[i].end, TRACK_PAGE_PRESENT);
     space->owed_count = 0;
     struct track_runs *wanted = &scan->wanted;
     qsort(wanted->runs, wanted->count, sizeof *wanted->runs, by_start);

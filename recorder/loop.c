@@ -39,13 +39,22 @@ static struct rec_space *space_of(struct tracer *tracer, uint32_t id) {
 static void forget_owed(struct rec_space *space, const struct vmv_event *event) {
     if (!space->owed_count || event->ret < 0) return;
     switch (event->type) {
-    case VMV_EV_MMAP: frame_forget(space, (uint64_t)event->ret, (uint64_t)event->ret + event->len); break;
-    case VMV_EV_MREMAP: frame_forget(space, event->old_addr, event->old_addr + event->old_len); break;
-    case VMV_EV_BRK: frame_forget(space, (uint64_t)event->ret, event->old_addr); break;
+    case VMV_EV_MMAP:
+        frame_forget(space, (uint64_t)event->ret, (uint64_t)event->ret + event->len);
+        break;
+    case VMV_EV_MREMAP:
+        frame_forget(space, event->old_addr, event->old_addr + event->old_len);
+        break;
+    case VMV_EV_BRK:
+        frame_forget(space, (uint64_t)event->ret, event->old_addr);
+        break;
     case VMV_EV_MUNMAP:
     case VMV_EV_MADVISE:
-    case VMV_EV_SHMDT: frame_forget(space, event->addr, event->addr + event->len); break;
-    default: break;
+    case VMV_EV_SHMDT:
+        frame_forget(space, event->addr, event->addr + event->len);
+        break;
+    default:
+        break;
     }
 }
 
@@ -58,7 +67,8 @@ void tracer_emit(struct tracer *tracer, struct vmv_event *event, const struct si
     sink_event(tracer->producer, event, stack);
 }
 
-void tracer_note(struct tracer *tracer, enum vmv_event_type type, const struct rec_space *space, const char *format, ...) {
+void tracer_note(struct tracer *tracer, enum vmv_event_type type, const struct rec_space *space, const char *format,
+                 ...) {
     char text[512];
     va_list arguments;
     va_start(arguments, format);
@@ -75,9 +85,12 @@ void tracer_note(struct tracer *tracer, enum vmv_event_type type, const struct r
 
 static long restart(struct tracee *tracee, enum tracee_state into, int signal) {
     switch (into) {
-    case TRACEE_IN_CALL: return ptrace(PTRACE_SYSCALL, tracee->tid, 0, signal);
-    case TRACEE_GROUP: return ptrace(PTRACE_LISTEN, tracee->tid, 0, 0);
-    default: return ptrace(PTRACE_CONT, tracee->tid, 0, signal);
+    case TRACEE_IN_CALL:
+        return ptrace(PTRACE_SYSCALL, tracee->tid, 0, signal);
+    case TRACEE_GROUP:
+        return ptrace(PTRACE_LISTEN, tracee->tid, 0, 0);
+    default:
+        return ptrace(PTRACE_CONT, tracee->tid, 0, signal);
     }
 }
 
@@ -118,7 +131,9 @@ static int next_stop(struct tracer *tracer, pid_t *tid, int *status) {
 
 // ---------------------------------------------------------------------------------------------- dispatching
 
-static void on_group_stop(struct tracer *tracer, struct tracee *tracee) { tracer_resume(tracer, tracee, TRACEE_GROUP, 0); }
+static void on_group_stop(struct tracer *tracer, struct tracee *tracee) {
+    tracer_resume(tracer, tracee, TRACEE_GROUP, 0);
+}
 
 // Our own interrupt, or a stop that a frame no longer waits for.
 static void on_interrupt(struct tracer *tracer, struct tracee *tracee) {
@@ -142,20 +157,36 @@ static void on_signal(struct tracer *tracer, struct tracee *tracee, int signal) 
 
 static void act(struct tracer *tracer, struct tracee *tracee, struct stop stop) {
     switch (stop.kind) {
-    case STOP_SECCOMP: memcall_entry(tracer, tracee); break;
-    case STOP_SYSCALL: on_syscall(tracer, tracee); break;
+    case STOP_SECCOMP:
+        memcall_entry(tracer, tracee);
+        break;
+    case STOP_SYSCALL:
+        on_syscall(tracer, tracee);
+        break;
     case STOP_FORK:
     case STOP_VFORK:
-    case STOP_CLONE: tree_new_child(tracer, tracee, stop.kind); break;
+    case STOP_CLONE:
+        tree_new_child(tracer, tracee, stop.kind);
+        break;
     case STOP_VFORK_DONE:
         tracee->vfork_wait = false;
         tracer_resume(tracer, tracee, tracee->call ? TRACEE_IN_CALL : TRACEE_RUNNING, 0);
         break;
-    case STOP_EXEC: tree_exec(tracer, tracee); break;
-    case STOP_EXIT: tree_exit_stop(tracer, tracee); break;
-    case STOP_GROUP: on_group_stop(tracer, tracee); break;
-    case STOP_SIGNAL: on_signal(tracer, tracee, stop.signal); break;
-    default: on_interrupt(tracer, tracee); break;
+    case STOP_EXEC:
+        tree_exec(tracer, tracee);
+        break;
+    case STOP_EXIT:
+        tree_exit_stop(tracer, tracee);
+        break;
+    case STOP_GROUP:
+        on_group_stop(tracer, tracee);
+        break;
+    case STOP_SIGNAL:
+        on_signal(tracer, tracee, stop.signal);
+        break;
+    default:
+        on_interrupt(tracer, tracee);
+        break;
     }
 }
 

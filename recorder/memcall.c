@@ -40,11 +40,13 @@ void memcall_capture_stack(struct tracer *tracer, struct tracee *tracee) {
     const struct vmv_mapping *mapping = vmv_space_find(tracee->process->space->model, tracee->stack_sp);
     if (mapping && mapping->end - tracee->stack_sp < want) want = mapping->end - tracee->stack_sp;
     struct track *track = tracee->process->space->track;
-    tracee->stack_length = peek_present(tracee->tid, track ? track_pagemap(track) : -1, tracee->stack_sp, tracee->stack, want);
+    tracee->stack_length =
+        peek_present(tracee->tid, track ? track_pagemap(track) : -1, tracee->stack_sp, tracee->stack, want);
 }
 
 struct sink_stack memcall_stack(const struct tracee *tracee) {
-    return (struct sink_stack){tracee->regs, tracee->regs_length, tracee->stack_sp, tracee->stack, tracee->stack_length};
+    return (struct sink_stack){tracee->regs, tracee->regs_length, tracee->stack_sp, tracee->stack,
+                               tracee->stack_length};
 }
 
 // ---------------------------------------------------------------------------------------------- entry
@@ -72,7 +74,8 @@ static void clear_untraced(struct tracee *tracee, struct arch_regs *regs) {
     }
     uint64_t flags;
     struct iovec local = {&flags, sizeof flags}, remote = {(void *)arch_arg(regs, 0), sizeof flags};
-    if (process_vm_readv(tracee->tid, &local, 1, &remote, 1, 0) != sizeof flags || !(flags & CLONE_UNTRACED_FLAG)) return;
+    if (process_vm_readv(tracee->tid, &local, 1, &remote, 1, 0) != sizeof flags || !(flags & CLONE_UNTRACED_FLAG))
+        return;
     flags &= ~(uint64_t)CLONE_UNTRACED_FLAG;
     process_vm_writev(tracee->tid, &local, 1, &remote, 1, 0);
 }
@@ -175,7 +178,9 @@ static void describe_file(struct tracer *tracer, struct tracee *tracee, struct v
 static void complete(struct tracer *tracer, struct tracee *tracee, struct vmv_event *event) {
     struct rec_space *space = tracee->process->space;
     switch (event->type) {
-    case VMV_EV_BRK: event->old_addr = tracee->call_old; break;
+    case VMV_EV_BRK:
+        event->old_addr = tracee->call_old;
+        break;
     case VMV_EV_MMAP:
         if (event->ret >= 0 && (!(event->flags & MAP_ANONYMOUS) || (event->flags & (MAP_SHARED | MAP_HUGETLB))))
             describe_mapping(tracer, space, event, (uint64_t)event->ret);
@@ -199,7 +204,8 @@ static void complete(struct tracer *tracer, struct tracee *tracee, struct vmv_ev
     case VMV_EV_TRUNCATE:
         if (tracee->call != CALL_TRUNCATE) describe_file(tracer, tracee, event);
         break;
-    default: break;
+    default:
+        break;
     }
 }
 
@@ -209,10 +215,17 @@ static void follow_tracking(struct tracer *tracer, struct rec_space *space, cons
     uint64_t size = tracer->page_size, start = (uint64_t)event->ret, end = start;
     switch (event->type) {
     case VMV_EV_MMAP:
-    case VMV_EV_SHMAT: end = start + event->len; break;
-    case VMV_EV_MREMAP: end = start + event->len; break;
-    case VMV_EV_BRK: start = event->old_addr, end = (uint64_t)event->ret; break;
-    default: return;
+    case VMV_EV_SHMAT:
+        end = start + event->len;
+        break;
+    case VMV_EV_MREMAP:
+        end = start + event->len;
+        break;
+    case VMV_EV_BRK:
+        start = event->old_addr, end = (uint64_t)event->ret;
+        break;
+    default:
+        return;
     }
     start = (start + (event->type == VMV_EV_BRK ? size - 1 : 0)) & ~(size - 1);
     end = (end + size - 1) & ~(size - 1);
@@ -253,18 +266,21 @@ void memcall_register(struct tracer *tracer, struct rec_space *space, uint64_t s
     if (!space->track) return;
     enum track_registered result = track_register(space->track, start, end);
     if (result == TRACK_OF_PROGRAM)
-        tracer_note(tracer, VMV_EV_NOTE, space, "%012lx-%012lx is served by the program's own userfaultfd: its pages are "
-                    "known by frames only", start, end);
-    if (result == TRACK_FAILED)
-        tracer_note(tracer, VMV_EV_NOTE, space, "%012lx-%012lx could not be registered: its pages are known by frames only",
+        tracer_note(tracer, VMV_EV_NOTE, space,
+                    "%012lx-%012lx is served by the program's own userfaultfd: its pages are "
+                    "known by frames only",
                     start, end);
+    if (result == TRACK_FAILED)
+        tracer_note(tracer, VMV_EV_NOTE, space,
+                    "%012lx-%012lx could not be registered: its pages are known by frames only", start, end);
 }
 
 void memcall_read_maps(struct tracer *tracer, struct rec_space *space) {
     struct procmaps *maps = &tracer->maps;
     if (procmaps_read(maps, space->pid, 0) != 0) return;
     for (size_t i = 0; i < maps->count; i++) {
-        if (tracer->program_inode && maps->maps[i].inode == tracer->program_inode) maps->maps[i].flags |= VMV_MAP_PROGRAM;
+        if (tracer->program_inode && maps->maps[i].inode == tracer->program_inode)
+            maps->maps[i].flags |= VMV_MAP_PROGRAM;
         maps->maps[i].object = objects_of_mapping(tracer->objects, tracer->producer, space->pid, &maps->maps[i]);
     }
     struct vmv_event event = tracer_event(tracer, VMV_EV_MAPS, NULL);
@@ -285,7 +301,8 @@ static bool same_mapping(const struct vmv_mapping *a, const struct vmv_mapping *
 }
 
 static void show(const char *who, const struct vmv_mapping *m) {
-    fprintf(stderr, "  %s %012lx-%012lx %x %08lx %lu %s\n", who, m->start, m->end, m->flags, m->offset, m->inode, m->name);
+    fprintf(stderr, "  %s %012lx-%012lx %x %08lx %lu %s\n", who, m->start, m->end, m->flags, m->offset, m->inode,
+            m->name);
 }
 
 // With VMVIS_COMPARE in the environment: the model against the kernel, after every memory call.

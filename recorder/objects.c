@@ -62,7 +62,8 @@ static bool note_build_id(Elf_Data *data, struct vmv_object_identity *identity) 
     size_t name, desc;
     for (size_t at = 0, next; (next = gelf_getnote(data, at, &note, &name, &desc)) > 0; at = next) {
         bool gnu = note.n_namesz == 4 && memcmp((const char *)data->d_buf + name, "GNU", 4) == 0;
-        if (!gnu || note.n_type != NT_GNU_BUILD_ID || note.n_descsz == 0 || note.n_descsz > sizeof identity->build_id) continue;
+        if (!gnu || note.n_type != NT_GNU_BUILD_ID || note.n_descsz == 0 || note.n_descsz > sizeof identity->build_id)
+            continue;
         memcpy(identity->build_id, (const char *)data->d_buf + desc, note.n_descsz);
         identity->build_id_length = note.n_descsz;
         return true;
@@ -118,7 +119,8 @@ static struct known *remember(struct object_table *table, const struct vmv_mappi
     return known;
 }
 
-static bool wants_bytes(const struct object_table *table, const struct vmv_mapping *mapping, const struct stat *status, bool is_elf) {
+static bool wants_bytes(const struct object_table *table, const struct vmv_mapping *mapping, const struct stat *status,
+                        bool is_elf) {
     if (mapping->flags & VMV_MAP_SHARED) return false;
     return is_elf || (uint64_t)status->st_size <= table->embed_limit;
 }

@@ -103,8 +103,7 @@ static bool parse_faults(struct options *options, const char *text) {
 
 static bool parse_stack(struct options *options, const char *text) {
     uint64_t bytes;
-    if (!parse_size(text, &bytes) || bytes > 32768)
-        return bad("--stack takes bytes from 0 to 32768, not '%s'", text);
+    if (!parse_size(text, &bytes) || bytes > 32768) return bad("--stack takes bytes from 0 to 32768, not '%s'", text);
     options->stack_bytes = (uint32_t)((bytes + 7) & ~7ull);
     return true;
 }
@@ -138,17 +137,32 @@ static const struct option long_options[] = {{"interval", required_argument, 0, 
 
 static bool take_option(struct options *options, int option) {
     switch (option) {
-    case 'o': options->output = optarg; return true;
-    case 'i': return parse_interval(options, optarg);
-    case 'q': options->quiet = true; return true;
-    case 'v': options->verbose++; return true;
-    case OPT_BUDGET: return parse_budget(options, optarg);
-    case OPT_FAULTS: return parse_faults(options, optarg);
-    case OPT_STACK: return parse_stack(options, optarg);
-    case OPT_CONTENT: return parse_content(options, optarg);
-    case OPT_EMBED: return parse_embed(options, optarg);
-    case OPT_NO_ENV: options->no_env = true; return true;
-    default: return false;
+    case 'o':
+        options->output = optarg;
+        return true;
+    case 'i':
+        return parse_interval(options, optarg);
+    case 'q':
+        options->quiet = true;
+        return true;
+    case 'v':
+        options->verbose++;
+        return true;
+    case OPT_BUDGET:
+        return parse_budget(options, optarg);
+    case OPT_FAULTS:
+        return parse_faults(options, optarg);
+    case OPT_STACK:
+        return parse_stack(options, optarg);
+    case OPT_CONTENT:
+        return parse_content(options, optarg);
+    case OPT_EMBED:
+        return parse_embed(options, optarg);
+    case OPT_NO_ENV:
+        options->no_env = true;
+        return true;
+    default:
+        return false;
     }
 }
 

@@ -53,7 +53,7 @@ static uint64_t clock_ns(clockid_t clock) {
 
 struct output {
     int fd;
-    bool created; // a regular file of ours: removed again if the program never starts
+    bool created;       // a regular file of ours: removed again if the program never starts
     char old[4096 + 8]; // where the former file went, "" if there was none
 };
 
@@ -250,9 +250,9 @@ static void summarise(const struct session *session, struct record_result *resul
     for (int type = VMV_EV_MMAP; type < VMV_EV_GAP; type++) events += end->events[type];
     double bytes = stat(session->options->output, &status) == 0 ? (double)status.st_size : 0;
     snprintf(result->summary, sizeof result->summary,
-             "%s: %.2f s, %lu frames, %lu events, %lu pages, %.1f MiB; faults %s; cost %.1f %%", session->options->output,
-             (double)end->duration_ns / 1e9, end->events[VMV_EV_FRAME], events, end->pages_captured, bytes / 1048576,
-             sources_faults_name(&session->sources), end->percent);
+             "%s: %.2f s, %lu frames, %lu events, %lu pages, %.1f MiB; faults %s; cost %.1f %%",
+             session->options->output, (double)end->duration_ns / 1e9, end->events[VMV_EV_FRAME], events,
+             end->pages_captured, bytes / 1048576, sources_faults_name(&session->sources), end->percent);
 }
 
 static void take_result(struct session *session, struct record_result *result) {
@@ -267,8 +267,9 @@ static void take_result(struct session *session, struct record_result *result) {
     }
     withdraw_output(session->options, &session->output);
     result->status = strcmp(where, "filter") == 0 ? 125 : error == ENOENT ? 127 : 126;
-    snprintf(result->error, sizeof result->error, "%s: %s%s", program,
-             strcmp(where, "filter") == 0 ? "the seccomp filter was refused: " : "cannot be executed: ", strerror(error));
+    snprintf(
+        result->error, sizeof result->error, "%s: %s%s", program,
+        strcmp(where, "filter") == 0 ? "the seccomp filter was refused: " : "cannot be executed: ", strerror(error));
 }
 
 static void trace(struct session *session, struct record_result *result) {

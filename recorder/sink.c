@@ -28,8 +28,8 @@ struct sink {
     uint64_t start;
     pthread_t thread;
     pthread_mutex_t lock;
-    pthread_cond_t work;  // something to write, or a promise moved
-    pthread_cond_t room;  // contents were written
+    pthread_cond_t work; // something to write, or a promise moved
+    pthread_cond_t room; // contents were written
     struct sink_producer producers[PRODUCERS];
     size_t producer_count;
     bool finishing;
@@ -218,8 +218,12 @@ static void write_object(struct sink *sink, struct sink_item *item) {
 
 static void write_item(struct sink *sink, struct sink_item *item) {
     switch (item->kind) {
-    case SINK_ITEM_EVENT: write_event(sink, item); break;
-    case SINK_ITEM_OBJECT: write_object(sink, item); break;
+    case SINK_ITEM_EVENT:
+        write_event(sink, item);
+        break;
+    case SINK_ITEM_OBJECT:
+        write_object(sink, item);
+        break;
     case SINK_ITEM_FRAME:
         sink_frame_write(sink->writer, item->frame);
         frame_release(sink, item->frame);

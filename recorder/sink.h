@@ -10,7 +10,7 @@
 struct sink;
 struct sink_producer;
 
-struct sink_stack { // registers and stack bytes at an event; copied
+struct sink_stack {   // registers and stack bytes at an event; copied
     const void *regs; // general registers as the arch lays them out (REGS "general" blob)
     size_t regs_length;
     uint64_t sp;
@@ -41,7 +41,7 @@ void sink_object(struct sink_producer *producer, uint32_t object, const struct v
 
 // --- frames
 struct sink_thread {
-    struct vmv_event event; // THREAD; regs is filled in by the writer thread
+    struct vmv_event event;         // THREAD; regs is filled in by the writer thread
     const void *general, *extended; // in the frame's arena; NULL: none
     size_t general_length, extended_length;
 };
@@ -57,8 +57,8 @@ struct sink_frame {
     struct track_runs torn; // of these, written while they were copied
     bool has_resident;
     struct track_runs resident; // everything resident or swapped: what is not in it is absent
-    size_t reserved; // bytes of contents accounted for
-    struct vmv_arena arena; // registers
+    size_t reserved;            // bytes of contents accounted for
+    struct vmv_arena arena;     // registers
 };
 struct sink_frame *sink_frame_create(struct sink *sink); // from a pool; never NULL
 void sink_frame_add_run(struct sink_frame *frame, const struct vmv_event *run);

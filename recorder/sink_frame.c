@@ -29,7 +29,8 @@ static void add_pages(struct frame_writer *f, const struct vmv_event *run) {
 }
 
 static bool is_resident(const struct vmv_page *page) {
-    return page && (page->state == VMV_PAGE_RESIDENT || page->state == VMV_PAGE_ZERO || page->state == VMV_PAGE_SWAPPED);
+    return page &&
+           (page->state == VMV_PAGE_RESIDENT || page->state == VMV_PAGE_ZERO || page->state == VMV_PAGE_SWAPPED);
 }
 
 // "Written" from a scan means: written, or not armed when it was scanned. For a page that had not been armed it says
@@ -107,7 +108,8 @@ static bool content_continues(const struct frame_writer *f, struct content_run *
     return content == last + event->content_step;
 }
 
-static void content_add(struct frame_writer *f, struct content_run *run, uint64_t addr, uint64_t content, uint8_t certainty) {
+static void content_add(struct frame_writer *f, struct content_run *run, uint64_t addr, uint64_t content,
+                        uint8_t certainty) {
     if (content_continues(f, run, addr, content, certainty)) {
         run->pages++;
         return;
@@ -123,11 +125,8 @@ static void content_add(struct frame_writer *f, struct content_run *run, uint64_
 static void write_contents(struct frame_writer *f) {
     const struct vmv_event *frame = &f->frame->event;
     const struct track_copy *copy = &f->frame->copy;
-    struct content_run run = {.event = {.t = frame->t,
-                                        .type = VMV_EV_CONTENT,
-                                        .space = frame->space,
-                                        .pid = frame->pid,
-                                        .tid = frame->tid}};
+    struct content_run run = {
+        .event = {.t = frame->t, .type = VMV_EV_CONTENT, .space = frame->space, .pid = frame->pid, .tid = frame->tid}};
     size_t torn = 0;
     for (size_t i = 0; i < copy->pages; i++) {
         if (!copy->good[i]) continue;

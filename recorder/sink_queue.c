@@ -84,7 +84,7 @@ static void *append(struct sink_queue *queue, uint64_t t, uint8_t kind, size_t b
 
 static void append_short(struct sink_queue *queue, const struct vmv_event *event) {
     struct short_fault *fault = append(queue, event->t, SHORT_FAULT, sizeof *fault);
-    *fault = (struct short_fault){event->addr, event->pc,   event->pid,    event->tid,   event->space,
+    *fault = (struct short_fault){event->addr, event->pc,     event->pid,    event->tid,   event->space,
                                   event->kind, event->access, event->kernel, event->source};
 }
 
@@ -148,8 +148,8 @@ void sink_queue_event(struct sink_queue *queue, const struct vmv_event *event, c
     item->stack.bytes = put(&at, stack->bytes, stack->length);
 }
 
-void sink_queue_object(struct sink_queue *queue, uint64_t t, uint32_t object, const struct vmv_object_identity *identity,
-                       int fd) {
+void sink_queue_object(struct sink_queue *queue, uint64_t t, uint32_t object,
+                       const struct vmv_object_identity *identity, int fd) {
     struct object_item *item = append(queue, t, SINK_ITEM_OBJECT, align(sizeof *item) + strlen(identity->path) + 1);
     uint8_t *at = (uint8_t *)item + align(sizeof *item);
     *item = (struct object_item){*identity, object, fd};

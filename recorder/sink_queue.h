@@ -25,7 +25,8 @@ struct sink_queue {
 void sink_queue_init(struct sink_queue *queue);
 void sink_queue_free(struct sink_queue *queue);
 void sink_queue_event(struct sink_queue *queue, const struct vmv_event *event, const struct sink_stack *stack);
-void sink_queue_object(struct sink_queue *queue, uint64_t t, uint32_t object, const struct vmv_object_identity *identity, int fd);
+void sink_queue_object(struct sink_queue *queue, uint64_t t, uint32_t object,
+                       const struct vmv_object_identity *identity, int fd);
 void sink_queue_frame(struct sink_queue *queue, struct sink_frame *frame);
 bool sink_queue_peek(const struct sink_queue *queue, uint64_t *t); // time of the oldest item; false: empty
 void sink_queue_take(struct sink_queue *queue, struct sink_item *item);

@@ -74,16 +74,21 @@ void tracee_rename(struct tracee_table *table, struct tracee *tracee, pid_t tid)
 static unsigned bit(enum tracee_state state) { return 1u << state; }
 
 static unsigned legal_moves(enum tracee_state from) {
-    unsigned go = bit(TRACEE_RUNNING) | bit(TRACEE_IN_CALL) | bit(TRACEE_QUEUED) | bit(TRACEE_GROUP) | bit(TRACEE_EXITING);
+    unsigned go =
+        bit(TRACEE_RUNNING) | bit(TRACEE_IN_CALL) | bit(TRACEE_QUEUED) | bit(TRACEE_GROUP) | bit(TRACEE_EXITING);
     switch (from) {
     case TRACEE_EXPECTED:
-    case TRACEE_NEWBORN: return bit(TRACEE_STOPPED);
-    case TRACEE_STOPPED: return go;
+    case TRACEE_NEWBORN:
+        return bit(TRACEE_STOPPED);
+    case TRACEE_STOPPED:
+        return go;
     case TRACEE_RUNNING:
     case TRACEE_IN_CALL:
     case TRACEE_GROUP:
-    case TRACEE_EXITING: return bit(TRACEE_STOPPED);
-    case TRACEE_QUEUED: return bit(TRACEE_IN_CALL) | bit(TRACEE_STOPPED) | bit(TRACEE_RUNNING);
+    case TRACEE_EXITING:
+        return bit(TRACEE_STOPPED);
+    case TRACEE_QUEUED:
+        return bit(TRACEE_IN_CALL) | bit(TRACEE_STOPPED) | bit(TRACEE_RUNNING);
     }
     return 0;
 }

@@ -19,7 +19,8 @@
 //                              v
 //                           EXITING (continued from its EXIT stop; only its end may follow) ---> gone
 //
-// A ptrace request that fails with ESRCH means that the tracee is dying: its end will be reported, nothing else is done.
+// A ptrace request that fails with ESRCH means that the tracee is dying: its end will be reported, nothing else is
+// done.
 #ifndef REC_TRACEE_H
 #define REC_TRACEE_H
 
@@ -54,12 +55,12 @@ struct rec_space {
     unsigned users; // processes that have it
     pid_t pid;      // one of them, for /proc
     struct vmv_space *model;
-    struct track *track;         // NULL: its pages are not watched
-    struct fault_server *server; // serves its userfaultfd, NULL: none does
-    struct tracee *holder;  // in a memory call from entry to exit
-    uint64_t holder_since;  // ns
-    struct tracee *waiting; // QUEUED, first come first served
-    bool disordered;        // calls overlapped: read the maps again
+    struct track *track;             // NULL: its pages are not watched
+    struct fault_server *server;     // serves its userfaultfd, NULL: none does
+    struct tracee *holder;           // in a memory call from entry to exit
+    uint64_t holder_since;           // ns
+    struct tracee *waiting;          // QUEUED, first come first served
+    bool disordered;                 // calls overlapped: read the maps again
     uint64_t last_frame, next_frame; // ns: when, and when the next is due
     uint64_t cpu_ns;                 // of its processes at the last frame
     struct page_span *owed;          // written pages whose contents were not copied yet
@@ -99,9 +100,9 @@ struct tracee {
 
     // frames
     struct procstat_thread stat;
-    bool awaited; // a frame waits for it to stop
-    bool held;    // stopped for a frame by our interrupt
-    bool stands;  // in a stop that is to be dispatched after the frame
+    bool awaited;        // a frame waits for it to stop
+    bool held;           // stopped for a frame by our interrupt
+    bool stands;         // in a stop that is to be dispatched after the frame
     bool sampled_asleep; // its registers of this sleep are known:
     uint64_t sampled_sp, sampled_pc, sampled_run_ns;
     int64_t sampled_call;

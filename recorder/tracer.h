@@ -26,8 +26,8 @@ struct tracer {
     const struct sources *sources;
     struct sink *sink;
     struct sink_producer *producer;
-    struct perf_records *records;       // NULL: not in use
-    struct fault_server *fault_server;  // NULL: not in use
+    struct perf_records *records;      // NULL: not in use
+    struct fault_server *fault_server; // NULL: not in use
     struct object_table *objects;
     struct tracee_table table;
     uint64_t page_size;
@@ -52,7 +52,10 @@ struct tracer {
     uint64_t governed_cost;
 
     // stops that came while a frame was being taken
-    struct waiting_stop { pid_t tid; int status; } *pending;
+    struct waiting_stop {
+        pid_t tid;
+        int status;
+    } * pending;
     size_t pending_count, pending_room, pending_at;
 };
 
@@ -71,8 +74,8 @@ struct vmv_event tracer_event(const struct tracer *tracer, enum vmv_event_type t
 // Waits for any tracee; 0 and *status, or -EINTR at a tick or signal, or -ECHILD when none is left.
 int tracer_wait(pid_t *tid, int *status);
 void tracer_keep_for_later(struct tracer *tracer, pid_t tid, int status);
-void tracer_note(struct tracer *tracer, enum vmv_event_type type, const struct rec_space *space, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+void tracer_note(struct tracer *tracer, enum vmv_event_type type, const struct rec_space *space, const char *format,
+                 ...) __attribute__((format(printf, 4, 5)));
 
 // memcall.c
 void memcall_entry(struct tracer *tracer, struct tracee *tracee); // at a seccomp stop
@@ -80,7 +83,7 @@ void memcall_exit(struct tracer *tracer, struct tracee *tracee);  // at its sysc
 void memcall_overdue(struct tracer *tracer, uint64_t now);        // gives up order behind calls that do not return
 void memcall_let_next(struct tracer *tracer, struct rec_space *space);
 void memcall_register(struct tracer *tracer, struct rec_space *space, uint64_t start, uint64_t end); // notes failures
-void memcall_read_maps(struct tracer *tracer, struct rec_space *space); // where the model may have lost the kernel
+void memcall_read_maps(struct tracer *tracer, struct rec_space *space);   // where the model may have lost the kernel
 void memcall_capture_stack(struct tracer *tracer, struct tracee *tracee); // registers and stack piece of a stop
 struct sink_stack memcall_stack(const struct tracee *tracee);
 

@@ -4,8 +4,8 @@
 #include "arch.h"
 #include "fault_server.h"
 #include "inject.h"
-#include "procstat.h"
 #include "objects.h"
+#include "procstat.h"
 #include "track.h"
 
 #include <errno.h>
@@ -238,8 +238,10 @@ static bool kills_by_default(int signal) {
     case SIGSTOP:
     case SIGTSTP:
     case SIGTTIN:
-    case SIGTTOU: return false;
-    default: return true;
+    case SIGTTOU:
+        return false;
+    default:
+        return true;
     }
 }
 
@@ -259,7 +261,8 @@ void tree_signal(struct tracer *tracer, struct tracee *tracee, int signal) {
     event.number = signal;
     event.code = info.si_code;
     event.flag = will_kill(tracee, signal);
-    bool has_addr = info.si_code > 0 && (signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE || signal == SIGTRAP);
+    bool has_addr = info.si_code > 0 && (signal == SIGSEGV || signal == SIGBUS || signal == SIGILL ||
+                                         signal == SIGFPE || signal == SIGTRAP);
     if (has_addr) event.addr = (uint64_t)(uintptr_t)info.si_addr;
     memcall_capture_stack(tracer, tracee);
     event.pc = tracee->stack_pc;
