@@ -134,6 +134,12 @@ static void alpha_multiplies(void **state) {
     ui_draw_pop_alpha(draw);
     assert_int_equal(ui_draw_count(draw), 1);
     assert_int_equal(ui_draw_command(draw, 0)->color >> 24, 64);
+    ui_draw_push_alpha(draw, 255); /* changes nothing, below another one neither */
+    ui_draw_push_alpha(draw, 254);
+    ui_draw_rect(draw, ui_rect(0, 0, 1, 1), UI_WHITE);
+    ui_draw_pop_alpha(draw);
+    ui_draw_pop_alpha(draw);
+    assert_int_equal(ui_draw_command(draw, 1)->color >> 24, 254);
 }
 
 static void hash_tells_pictures_apart(void **state) {

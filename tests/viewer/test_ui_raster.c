@@ -141,6 +141,8 @@ static void patterns_have_small_forms(void **state) {
     struct ui_draw *draw = *state;
     ui_draw_pattern(draw, ui_rect(0, 0, 4, 4), UI_PATTERN_TORN, UI_WHITE);
     ART(draw, "####", "####", "oooo", "oooo");
+    ui_draw_pattern(draw, ui_rect(0, 0, 5, 6), UI_PATTERN_TORN, UI_WHITE); /* one narrow side is enough */
+    ART(draw, "#####", "#####", "#####", "ooooo", "ooooo", "ooooo");
     ui_draw_pattern(draw, ui_rect(0, 0, 4, 2), UI_PATTERN_UNKNOWN, UI_WHITE);
     ART(draw, "#.#.", ".#.#");
     ui_draw_pattern(draw, ui_rect(0, 0, 2, 2), UI_PATTERN_STALE, UI_WHITE);
@@ -353,6 +355,15 @@ static void text_paints_where_its_cells_are(void **state) {
             assert_in_range(x, 12, 17);
             assert_in_range(y, 6, 15); /* on the line, nothing below */
         }
+    assert_true(painted > 10);
+    ui_draw_begin(draw, 32, 32);
+    ui_draw_text(draw, -594, 6, UI_S, UI_WHITE,
+                 "                                                  "
+                 "                                                    H");
+    ui_raster_paint(draw, fonts, 1, &buffer); /* cell 102 of a text that begins far to the left: x = 18 */
+    painted = 0;
+    for (int y = 0; y < 24; y++)
+        for (int x = 18; x < 24; x++) painted += pixel(&buffer, x, y) != UNTOUCHED;
     assert_true(painted > 10);
     free(buffer.pixels);
     ui_fonts_destroy(fonts);

@@ -166,6 +166,7 @@ static void cards_keep_off_the_pointer_and_on_the_screen(void **state) {
     struct ui_rect bounds = {0, 0, 400, 300};
     assert_true(ui_rect_equal(ui_card_place(bounds, 100, 100, 80, 40), ui_rect(112, 112, 80, 40)));
     assert_true(ui_rect_equal(ui_card_place(bounds, 350, 280, 80, 40), ui_rect(258, 228, 80, 40)));
+    assert_true(ui_rect_equal(ui_card_place(bounds, 312, 100, 300, 40), ui_rect(0, 112, 300, 40)));
     srand(1);
     for (int i = 0; i < 20000; i++) {
         int x = rand() % 400, y = rand() % 300, w = 1 + rand() % 380, h = 1 + rand() % 130;
@@ -377,6 +378,9 @@ static void a_full_line_takes_no_more(void **state) {
     for (int i = 0; i < 1000; i++) ui_text_input_insert(&input, "\xe2\x80\xa6");
     assert_int_equal(input.length, (UI_INPUT_BYTES - 1) / 3 * 3);
     assert_int_equal(strlen(input.text), input.length);
+    ui_text_input_set(&input, "");
+    for (int i = 0; i < 1000; i++) ui_text_input_insert(&input, "\xc2\xb5");
+    assert_int_equal(input.length, (UI_INPUT_BYTES - 1) / 2 * 2);
     ui_text_input_set(&input, "two\nlines");
     assert_string_equal(input.text, "two lines");
 }
