@@ -409,6 +409,30 @@ void vmv_page_table_change(struct vmv_page_table *table, uint64_t first, uint64_
     }
 }
 
+struct fill {
+    const struct vmv_page *like;
+    bool step;
+};
+
+static void fill_page(struct vmv_page *page, const void *how, uint64_t place) {
+    const struct fill *fill = how;
+    *page = *fill->like;
+    if (fill->step) page->content += place;
+}
+
+bool vmv_page_table_fill(struct vmv_page_table *table, uint64_t first, uint64_t count, const struct vmv_page *like,
+                         bool step) {
+    struct fill fill = {like, step};
+    struct vmv_page_pool *pool = table->pool;
+    bool refused = pool->refused;
+    pool->refused = false;
+    vmv_page_table_change(table, first, first + count, VMV_PAGES_CREATE | (step ? 0 : VMV_PAGES_ALIKE), fill_page,
+                          &fill);
+    bool done = !pool->refused;
+    pool->refused |= refused;
+    return done;
+}
+
 struct vmv_page *vmv_page_table_get(struct vmv_page_table *table, uint64_t page) {
     struct leaf *leaf = leaf_own(table, page >> VMV_LEAF_SHIFT, true);
     if (!leaf || (!leaf->pages && !room_for_one(table->pool))) {

@@ -48,6 +48,9 @@ void vmv_page_table_change(struct vmv_page_table *table, uint64_t first, uint64_
 void vmv_page_table_drop(struct vmv_page_table *table, uint64_t first, uint64_t end);
 // Pages [from, from+count) become [to, to+count), whose own are dropped. Overlapping ranges are both dropped.
 void vmv_page_table_move(struct vmv_page_table *table, uint64_t from, uint64_t to, uint64_t count);
+// Sets [first, first + count) to `like`; with `step` its content number counts up. False: memory for it is refused.
+bool vmv_page_table_fill(struct vmv_page_table *table, uint64_t first, uint64_t count, const struct vmv_page *like,
+                         bool step);
 // The entry itself, made if need be. Never NULL (a scratch entry where memory is refused). Its state is not to
 // be changed through it: counts would not follow.
 struct vmv_page *vmv_page_table_get(struct vmv_page_table *table, uint64_t page);

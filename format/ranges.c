@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add(struct vmv_ranges *to, uint64_t start, uint64_t end, unsigned bits) {
+void vmv_ranges_append(struct vmv_ranges *to, uint64_t start, uint64_t end, unsigned bits) {
     if (start >= end || !bits) return;
     struct vmv_range *last = to->count ? &to->list[to->count - 1] : NULL;
     if (last && last->end == start && last->bits == bits) {
@@ -28,18 +28,18 @@ void vmv_ranges_set(struct vmv_ranges *ranges, uint64_t start, uint64_t end, uns
         struct vmv_range r = ranges->list[i];
         uint64_t low = r.start > start ? r.start : start, high = r.end < end ? r.end : end;
         if (r.start >= end && at < end) {
-            add(&fresh, at, end, on);
+            vmv_ranges_append(&fresh, at, end, on);
             at = end;
         }
-        add(&fresh, r.start, r.end < start ? r.end : start, r.bits);
+        vmv_ranges_append(&fresh, r.start, r.end < start ? r.end : start, r.bits);
         if (low < high) {
-            add(&fresh, at, low, on);
-            add(&fresh, low, high, (r.bits & ~off) | on);
+            vmv_ranges_append(&fresh, at, low, on);
+            vmv_ranges_append(&fresh, low, high, (r.bits & ~off) | on);
             at = high;
         }
-        add(&fresh, r.start > end ? r.start : end, r.end, r.bits);
+        vmv_ranges_append(&fresh, r.start > end ? r.start : end, r.end, r.bits);
     }
-    if (at < end) add(&fresh, at, end, on);
+    if (at < end) vmv_ranges_append(&fresh, at, end, on);
     free(ranges->list);
     *ranges = fresh;
 }
@@ -51,7 +51,8 @@ unsigned vmv_ranges_get(const struct vmv_ranges *ranges, uint64_t addr) {
 }
 
 void vmv_ranges_copy(struct vmv_ranges *to, const struct vmv_ranges *from) {
-    for (size_t i = 0; i < from->count; i++) add(to, from->list[i].start, from->list[i].end, from->list[i].bits);
+    for (size_t i = 0; i < from->count; i++)
+        vmv_ranges_append(to, from->list[i].start, from->list[i].end, from->list[i].bits);
 }
 
 void vmv_ranges_move(struct vmv_ranges *ranges, uint64_t from, uint64_t to, uint64_t length) {

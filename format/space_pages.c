@@ -200,7 +200,8 @@ static void pages_run(struct vmv_space *space, const struct vmv_event *event, ui
 
 void vmv_space_run(struct vmv_space *space, const struct vmv_event *event) {
     uint64_t start, end;
-    if (!vmv_space_clip(space, event->addr, event->len, &start, &end)) return;
+    const uint64_t content_limit = UINT64_C(1) << 62; // no recording has as many pages
+    if (!vmv_space_clip(space, event->addr, event->len, &start, &end) || event->content >= content_limit) return;
     if (!find_recent(space, start)) grow_down(space, start, true);
     if (event->type == VMV_EV_PAGES) return pages_run(space, event, start, end);
     unsigned flags = event->content == VMV_CONTENT_NONE ? 0 : VMV_PAGES_CREATE;

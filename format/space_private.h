@@ -15,6 +15,7 @@ struct vmv_ranges {
     size_t count, room;
 };
 void vmv_ranges_set(struct vmv_ranges *ranges, uint64_t start, uint64_t end, unsigned on, unsigned off);
+void vmv_ranges_append(struct vmv_ranges *ranges, uint64_t start, uint64_t end, unsigned bits); // above all others
 unsigned vmv_ranges_get(const struct vmv_ranges *ranges, uint64_t addr);
 void vmv_ranges_copy(struct vmv_ranges *to, const struct vmv_ranges *from); // `to` is empty
 void vmv_ranges_move(struct vmv_ranges *ranges, uint64_t from, uint64_t to, uint64_t length);

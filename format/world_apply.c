@@ -49,19 +49,6 @@ static struct vmv_process *live_process(struct vmv_world *world, int32_t pid, ui
     return process;
 }
 
-static struct vmv_thread *live_thread(struct vmv_world *world, const struct vmv_event *event, int32_t pid,
-                                      int32_t tid) {
-    struct vmv_thread *thread = vmv_world_thread(world, tid);
-    if (thread && thread->state != VMV_THREAD_GONE) return thread;
-    thread = vmv_world_add_thread(world, tid);
-    if (!thread) return NULL;
-    thread->pid = pid;
-    thread->space = event->space;
-    thread->state = VMV_THREAD_RUNNING;
-    thread->started = event->t;
-    return thread;
-}
-
 static void thread_name(struct vmv_thread *thread, const char *name) {
     if (name) snprintf(thread->name, sizeof thread->name, "%s", name);
 }
@@ -69,9 +56,23 @@ static void thread_name(struct vmv_thread *thread, const char *name) {
 static void thread_gone(struct vmv_world *world, struct vmv_thread *thread, uint64_t t, int32_t code) {
     if (thread->state == VMV_THREAD_GONE) return;
     thread->state = VMV_THREAD_GONE;
-    thread->ended = t;
+    thread->ended = t ? t : 1;
     thread->exit_code = code;
-    if (!world->hidden->oldest_gone) world->hidden->oldest_gone = t ? t : 1;
+    if (!world->hidden->oldest_gone) world->hidden->oldest_gone = thread->ended;
+}
+
+static struct vmv_thread *live_thread(struct vmv_world *world, const struct vmv_event *event, int32_t pid,
+                                      int32_t tid) {
+    struct vmv_thread *thread = vmv_world_thread(world, tid);
+    if (thread && thread->state != VMV_THREAD_GONE && thread->pid == pid) return thread;
+    if (thread) thread_gone(world, thread, event->t, 0); // its number is another's now: its end was not seen
+    thread = vmv_world_add_thread(world, tid);
+    if (!thread) return NULL;
+    thread->pid = pid;
+    thread->space = event->space;
+    thread->state = VMV_THREAD_RUNNING;
+    thread->started = event->t;
+    return thread;
 }
 
 static bool long_gone(const struct vmv_thread *thread, uint64_t t) {
