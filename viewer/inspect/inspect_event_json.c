@@ -95,12 +95,17 @@ static void put_call_arguments(struct json *json, const struct vmv_event *event)
     }
 }
 
+// addr, len: of a truncation the new size of the file is the length, and there is no address.
+static void put_call_place(struct json *json, const struct vmv_event *event) {
+    bool truncate = event->type == VMV_EV_TRUNCATE;
+    json_put_known_hex(json, "addr", !truncate, event->addr);
+    if (event->type != VMV_EV_BRK) json_put_unsigned(json, "len", truncate ? event->addr : event->len);
+}
+
 static void put_call(struct inspect *in, const struct vmv_event *event) {
-    struct json *json = &in->json;
-    json_put_hex(json, "addr", event->addr);
-    if (event->type != VMV_EV_BRK) json_put_unsigned(json, "len", event->len);
-    put_call_arguments(json, event);
-    put_result(json, event);
+    put_call_place(&in->json, event);
+    put_call_arguments(&in->json, event);
+    put_result(&in->json, event);
     inspect_put_stack(in, event->stack, event->pc);
 }
 
@@ -112,6 +117,7 @@ static void put_fault(struct inspect *in, const struct vmv_event *event) {
     json_put_text(json, "access", inspect_access(event->access));
     json_put_bool(json, "kernel", event->kernel);
     json_put_text(json, "source", event->source == VMV_SOURCE_NONE ? NULL : inspect_source(event->source));
+    if (event->len != 0) json_put_unsigned(json, "len", event->len);
     inspect_put_stack(in, event->stack, event->pc);
 }
 

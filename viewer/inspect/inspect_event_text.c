@@ -140,6 +140,14 @@ static void put_brk(struct inspect_out *out, const struct vmv_event *event) {
     if (now < before) inspect_out_format(out, "  (-%s)", show_size(before - now).text);
 }
 
+static void put_file(struct inspect_out *out, const struct vmv_event *event, const char *word, uint64_t offset) {
+    if (event->inode != 0) {
+        inspect_out_format(out, "inode %" PRIu64 " of %02x:%02x ", event->inode, event->dev_major, event->dev_minor);
+    }
+    inspect_out_format(out, "%s 0x%" PRIx64, word, offset);
+    if (event->len != 0) inspect_out_format(out, ", %s", show_size(event->len).text);
+}
+
 static void put_call(struct inspect_out *out, const struct vmv_event *event) {
     switch (event->type) {
     case VMV_EV_MMAP:
@@ -151,10 +159,11 @@ static void put_call(struct inspect_out *out, const struct vmv_event *event) {
     case VMV_EV_BRK:
         put_brk(out, event);
         return;
-    case VMV_EV_PUNCH:
     case VMV_EV_TRUNCATE:
-        inspect_out_format(out, "inode %" PRIu64 " of %02x:%02x, offset 0x%" PRIx64 ", %s", event->inode,
-                           event->dev_major, event->dev_minor, event->addr, show_size(event->len).text);
+        put_file(out, event, "to", event->addr);
+        break;
+    case VMV_EV_PUNCH:
+        put_file(out, event, "at", event->addr);
         break;
     default:
         put_range(out, event);
@@ -178,6 +187,7 @@ static void put_fault(struct inspect_out *out, const struct vmv_event *event) {
     if (access != NULL && !(event->kind == VMV_FAULT_WRITE && event->access == VMV_ACCESS_WRITE)) {
         inspect_out_format(out, ", %s", access);
     }
+    if (event->len > 4096) inspect_out_format(out, ", %s", show_size(event->len).text);
     if (event->pc != 0) inspect_out_format(out, "  by 0x%" PRIx64, event->pc);
     if (event->kernel) inspect_out_text(out, "  in the kernel");
 }

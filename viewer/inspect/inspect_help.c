@@ -40,8 +40,8 @@ static const struct {
 } help_options[] = {
     {ACCEPT_PLACES,
      "  RANGE          PLACE or PLACE,LEN. A PLACE is 0xADDR, a mapping ('[heap]', a path or its last part)\n"
-     "                 or a symbol where symbols are known; map: and sym: before it say which. LEN is\n"
-     "                 in bytes, with K, M, G or T for larger ones; without it the whole thing, or 8 bytes.\n"
+     "                 with or without map: before it. LEN is in bytes, with K, M, G or T for larger ones; without it "
+     "the whole thing, or 8 bytes.\n"
      "                 - reads ranges from standard input, one a line\n"},
     {ACCEPT_AT,
      "  --at TIME      the moment: 1.25s 350ms 1250000000ns frame:12 seq:N mark:NAME start end. The state is the\n"

@@ -41,6 +41,9 @@ static bool range_parse(struct inspect *in, uint32_t space, const char *text, st
         return range_fail(in, status, INSPECT_USAGE, text,
                           "not an address; write 0x and hexadecimal digits, and ,LEN for a length");
     }
+    if (strncmp(place, "sym:", 4) == 0) {
+        return range_fail(in, status, INSPECT_ABSENT, text, "this version knows no symbols; write 0xADDR or map:NAME");
+    }
     if (!timeline_place(in->tl, space, place, &range->addr, &size)) {
         return range_fail(in, status, INSPECT_ABSENT, text,
                           "no such place at this moment; vmvis-inspect maps lists the mappings");

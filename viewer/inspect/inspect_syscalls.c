@@ -155,7 +155,7 @@ static const char *const aarch64_names[] = {
 };
 // clang-format on
 
-const char *syscall_name(const char *arch, int64_t number) {
+const char *inspect_syscall_name(const char *arch, int64_t number) {
     const char *const *names = NULL;
     size_t count = 0;
     if (arch != NULL && strcmp(arch, "x86_64") == 0) {

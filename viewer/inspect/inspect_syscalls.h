@@ -5,6 +5,6 @@
 #include <stdint.h>
 
 // NULL if the architecture or the number is not known.
-const char *syscall_name(const char *arch, int64_t number);
+const char *inspect_syscall_name(const char *arch, int64_t number);
 
 #endif
