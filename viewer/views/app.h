@@ -155,13 +155,6 @@ struct app {
     const struct vmv_world *world; /* of the moment; renewed by app_seek */
     struct ui_commands commands;
     const char *trace_name; /* last part of the file's path */
-    /* Services of the platform; NULL without one. */
-    void *service;
-    bool (*copy_text)(void *service, const char *text);
-    char *(*paste_text)(void *service); /* free()d by the caller */
-    bool (*picture)(void *service, const char *path,
-                    char *error); /* path NULL: a fresh name in the working directory */
-    void (*full_screen)(void *service);
 
     /* input and drawing */
     struct ui_context ui;
@@ -218,9 +211,9 @@ struct app {
     bool regions_over, inspector_over;                   /* shown as overlays in narrow windows */
     int regions_width, inspector_width, timeline_height; /* as dragged; 0: as the layout has it */
     struct app_place regions_seen;                       /* private: the selection that the list was scrolled to */
-    bool span_dragging;
-    int inspector_height; /* of its contents, as drawn last */
-    int threads_first;    /* timeline: thread lanes scrolled off */
+    bool span_dragging, time_panning;                    /* private: the timeline is being dragged */
+    int inspector_height, help_height;                   /* of their contents, as drawn last */
+    int threads_first;                                   /* timeline: thread lanes scrolled off */
     struct ui_scroll regions_scroll, inspector_scroll, help_scroll, palette_scroll;
     struct {
         uint64_t *id; /* folded groups, unsorted */

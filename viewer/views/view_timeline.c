@@ -135,7 +135,8 @@ static void answer(struct app *app, const struct timeline_panel *panel) {
             app_seek(app, t);
         app->redraw = true;
     }
-    if (signals & UI_MIDDLE_HELD) pan(app, -ui->move_x * a_pixel);
+    app->time_panning = signals & UI_MIDDLE_HELD;
+    if (app->time_panning) pan(app, -ui->move_x * a_pixel);
     if (signals & UI_WHEELED) {
         if (ui->wheel_x != 0 || ui->modifiers & UI_SHIFT)
             pan(app, (ui->wheel_x != 0 ? ui->wheel_x : -ui->wheel_y) * 60 * a_pixel);
