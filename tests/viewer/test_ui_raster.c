@@ -204,6 +204,23 @@ static void images_are_stretched_without_smoothing(void **state) {
     ART(draw, "#.");
 }
 
+/* The pixel over the middle of a column shows that column, at any size. */
+static void images_keep_their_proportions(void **state) {
+    struct ui_draw *draw = *state;
+    for (int columns = 1; columns < 40; columns += 3)
+        for (int width = 1; width <= 30; width++) {
+            struct ui_buffer buffer = buffer_create(32, 1);
+            ui_draw_begin(draw, 32, 32);
+            uint32_t *pixels = ui_draw_image(draw, ui_rect(-1, 0, width + 1, 1), columns, 1);
+            for (int i = 0; i < columns; i++) pixels[i] = UI_RGB((uint32_t)i);
+            ui_raster_paint(draw, NULL, 1, &buffer);
+            for (int x = 0; x < width; x++)
+                assert_int_equal(pixel(&buffer, x, 0),
+                                 UI_RGB((uint32_t)((2 * (x + 1) + 1) * columns / (2 * (width + 1)))));
+            free(buffer.pixels);
+        }
+}
+
 static void blending_reaches_both_ends(void **state) {
     struct ui_draw *draw = *state;
     struct ui_buffer buffer = buffer_create(3, 1);
@@ -394,6 +411,7 @@ int main(void) {
         TEST(patterns_join),
         TEST(scaled_neighbours_join),
         TEST(images_are_stretched_without_smoothing),
+        TEST(images_keep_their_proportions),
         TEST(blending_reaches_both_ends),
         TEST(clips_cut_exactly),
         TEST(hostile_coordinates_stay_inside),

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STACK_DEPTH = 64 };
+enum { STACK_DEPTH = 64, IMAGE_MOST = 1 << 28 /* bytes */ };
 
 struct ui_draw {
     struct ui_draw_command *commands;
@@ -280,7 +280,7 @@ void ui_draw_pattern(struct ui_draw *draw, struct ui_rect rect, enum ui_pattern 
 uint32_t *ui_draw_image(struct ui_draw *draw, struct ui_rect rect, int columns, int rows) {
     if (columns <= 0 || rows <= 0 || !ui_draw_visible(draw, rect)) return NULL;
     size_t bytes = (size_t)columns * (size_t)rows * sizeof(uint32_t);
-    uint32_t *pixels = ui_draw_alloc(draw, bytes);
+    uint32_t *pixels = bytes <= IMAGE_MOST ? ui_draw_alloc(draw, bytes) : NULL;
     struct ui_draw_command *command = pixels ? append_visible(draw, UI_DRAW_IMAGE, rect, UI_WHITE) : NULL;
     if (!command) return NULL;
     command->a = columns;

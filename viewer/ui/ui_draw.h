@@ -133,8 +133,8 @@ const char *ui_pattern_name(enum ui_pattern pattern);
 
 /* --- images ----------------------------------------------------------------------------------------------------
  * Returns columns x rows pixels (0xAARRGGBB, row by row, zeroed) for the caller to fill before the next
- * ui_draw_begin; they are stretched over rect without smoothing. NULL when empty, invisible or out of memory: the
- * caller then has nothing to fill. */
+ * ui_draw_begin; they are stretched over rect without smoothing. NULL when empty, invisible, above 256 MiB or out
+ * of memory: the caller then has nothing to fill. */
 uint32_t *ui_draw_image(struct ui_draw *draw, struct ui_rect rect, int columns, int rows);
 
 /* --- reading the list ------------------------------------------------------------------------------------------ */

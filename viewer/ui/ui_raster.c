@@ -124,12 +124,35 @@ static int source_of(int at, int start, int end, int count) {
     return (int)((2 * (long long)(at - start) + 1) * count / (2 * (long long)(end - start)));
 }
 
+/* Walks the source columns as source_of would, without a division per pixel: column + part / whole. */
+struct walk {
+    int column, step;
+    long long part, part_step, whole;
+};
+
+static struct walk walk_from(int x, int left, int right, int columns) {
+    struct walk walk = {.whole = 2 * (long long)(right - left)};
+    long long position = (2 * (long long)(x - left) + 1) * columns, step = 2 * (long long)columns;
+    walk.column = (int)(position / walk.whole);
+    walk.part = position % walk.whole;
+    walk.step = (int)(step / walk.whole);
+    walk.part_step = step % walk.whole;
+    return walk;
+}
+
+static void walk_on(struct walk *walk) {
+    walk->column += walk->step;
+    walk->part += walk->part_step;
+    if (walk->part < walk->whole) return;
+    walk->part -= walk->whole;
+    walk->column++;
+}
+
 static void image_row(const struct ui_painter *painter, const uint32_t *source, int y, struct ui_edges cut,
-                      struct ui_edges all, int columns, uint32_t opacity) {
+                      struct walk walk, uint32_t opacity) {
     uint32_t *row = ui_row(painter, y);
-    bool same = all.right - all.left == columns;
-    for (int x = cut.left; x < cut.right; x++) {
-        uint32_t color = source[same ? x - all.left : source_of(x, all.left, all.right, columns)];
+    for (int x = cut.left; x < cut.right; x++, walk_on(&walk)) {
+        uint32_t color = source[walk.column];
         uint32_t alpha = ui_alpha_256(color >> 24) * opacity >> 8;
         if (alpha == 256)
             row[x] = color;
@@ -143,9 +166,11 @@ static void paint_image(const struct ui_painter *painter, const struct ui_draw_c
     struct ui_edges cut = ui_edges_cut(all, painter->clip);
     const uint32_t *pixels = command->data;
     uint32_t opacity = ui_alpha_256(command->color >> 24);
+    if (cut.left >= cut.right) return;
+    struct walk walk = walk_from(cut.left, all.left, all.right, command->a);
     for (int y = cut.top; y < cut.bottom; y++) {
         size_t row = (size_t)source_of(y, all.top, all.bottom, command->b);
-        image_row(painter, pixels + row * (size_t)command->a, y, cut, all, command->a, opacity);
+        image_row(painter, pixels + row * (size_t)command->a, y, cut, walk, opacity);
     }
 }
 
