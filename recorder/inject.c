@@ -122,11 +122,11 @@ static uint64_t gadget_of(pid_t tid, const struct arch_regs *regs) {
     return inject_find_gadget(tid);
 }
 
-enum standing { AT_EXEC, AT_EXIT, AT_TRAP, AT_ELSE };
+enum standing { AT_EXEC, AT_EXIT, AT_TRAP, AT_ELSE, NOWHERE };
 
 static enum standing where_it_stands(pid_t tid) {
     siginfo_t info;
-    if (ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) != 0) return errno == EINVAL ? AT_TRAP : AT_ELSE;
+    if (ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) != 0) return errno == ESRCH ? NOWHERE : AT_ELSE;
     if (info.si_code >> 8 == PTRACE_EVENT_STOP) return AT_TRAP;
     if (info.si_signo != SIGTRAP) return AT_ELSE;
     if (info.si_code == (SIGTRAP | PTRACE_EVENT_EXEC << 8)) return AT_EXEC;
@@ -169,6 +169,7 @@ int inject_syscall(pid_t tid, long nr, const uint64_t args[6], long *ret, struct
     *ret = -ENOSYS;
 
     enum standing standing = where_it_stands(tid);
+    if (standing == NOWHERE) return -ESRCH; // killed in its stop: its end is still to be waited for
     if (standing == AT_ELSE) return -EINVAL;
     // At the exec event the kernel has yet to write the call's result into the registers.
     int error = standing == AT_EXEC ? go_to(&in, PTRACE_SYSCALL, STOP_SYSCALL) : 0;

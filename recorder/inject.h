@@ -11,7 +11,8 @@
 enum { INJECT_SIGNALS_MAX = 8 };
 struct inject_result {
     // The wait status of the stop the thread now stands in; or, with -ESRCH and `gone`, of its end, which was taken
-    // from the kernel here and must be dispatched by the caller like one from waitpid(). 0: unchanged.
+    // from the kernel here and must be dispatched by the caller like one from waitpid(). 0: unchanged; with -ESRCH its
+    // end is still to be waited for.
     int status;
     bool gone;
     // Signals that arrived and could not be kept pending (SIGSTOP): the caller must give them to the thread.
