@@ -19,7 +19,9 @@ const char *vmv_kind_name(enum vmv_kind kind); // the contract's words
 enum vmv_kind vmv_mapping_kind(const struct vmv_space *space, const struct vmv_mapping *mapping);
 
 enum vmv_lane { VMV_LANE_MAP, VMV_LANE_PROTECT, VMV_LANE_THREAD, VMV_LANE_COUNT };
-enum vmv_tick { // what a lane's tick is, with its cap
+// What a lane's tick is. Failed calls count too. mmap: shmat as well; munmap: shmdt; mremap: remap; mprotect: mseal;
+// madvise: punch, truncate, setname.
+enum vmv_tick {
     VMV_TICK_MMAP, VMV_TICK_MUNMAP, VMV_TICK_MREMAP, VMV_TICK_BRK, // lane map
     VMV_TICK_MPROTECT, VMV_TICK_MADVISE,                           // lane protect
     VMV_TICK_THREAD_START, VMV_TICK_THREAD_EXIT, VMV_TICK_PROCESS, // lane thread (process: fork, exec, exit, signal)
@@ -57,10 +59,16 @@ struct vmv_summary {
     size_t landmark_count;
 };
 
-// Builds summaries: give every event after it was applied to the world.
+// A bucket that lies across the border of two chunks stands in both: its counts add up, its levels are the later's.
+enum vmv_tick vmv_event_tick(enum vmv_event_type type); // VMV_TICK_COUNT: it is none
+bool vmv_event_is_landmark(enum vmv_event_type type);
+
+// Builds summaries: give every event after it was applied to the world, and, for levels that are exact at the border of
+// two buckets and for the kinds of memory that a call takes away, also before. The world must live until the flush.
 struct vmv_summary_builder;
 struct vmv_summary_builder *vmv_summary_builder_create(void);
 void vmv_summary_builder_destroy(struct vmv_summary_builder *builder);
+void vmv_summary_builder_before(struct vmv_summary_builder *builder, const struct vmv_world *world, const struct vmv_event *event);
 void vmv_summary_builder_add(struct vmv_summary_builder *builder, const struct vmv_world *world, const struct vmv_event *event);
 size_t vmv_summary_builder_size(const struct vmv_summary_builder *builder); // about how many bytes flush would write
 void vmv_summary_builder_flush(struct vmv_summary_builder *builder, struct vmv_out *out); // encodes and starts anew
