@@ -6,7 +6,7 @@
 #include "bytes.h"
 #include "world.h"
 
-enum { VMV_TOUCHED_SHIFT = 21, VMV_TOUCHED_RECENT = 1024 };
+enum { VMV_TOUCHED_SHIFT = 21, VMV_TOUCHED_RECENT = 16384 };
 
 struct vmv_touched; // reader.h: a range of blocks of one space
 

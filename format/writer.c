@@ -12,9 +12,9 @@
 
 enum {
     PAGES_BLOCK = 64 << 10,
-    PAGES_CHUNK = 4 << 20,
-    STACKS_BLOCK = 256 << 10,
-    STACKS_CHUNK = 2 << 20,
+    PAGES_CHUNK = 2 << 20,
+    STACKS_BLOCK = 512 << 10,
+    STACKS_CHUNK = 4 << 20,
     REGS_BLOCK = 64 << 10,
     REGS_CHUNK = 1 << 20,
     PAGES_DEDUP = 32 << 20,
