@@ -15,7 +15,9 @@ _Static_assert((int)TRACK_PAGE_WRITTEN == (int)PAGE_IS_WRITTEN && (int)TRACK_PAG
                "a run's bits are the kernel's");
 
 enum { RETURNED = PAGE_IS_WRITTEN | PAGE_IS_FILE | PAGE_IS_PRESENT | PAGE_IS_SWAPPED | PAGE_IS_PFNZERO | PAGE_IS_HUGE };
-enum { REGIONS = 1024 };
+// The kernel collects 512 regions at a time. Given room for more, a scan that needs several such rounds reports the end
+// of the first but one round as walk_end, and the rest would be scanned twice.
+enum { REGIONS = 512 };
 
 void track_runs_free(struct track_runs *runs) {
     free(runs->runs);
