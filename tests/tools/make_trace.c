@@ -18,8 +18,7 @@
 
 enum { PAGE = 4096, PID = 1000, THREAD = 1001, CHILD = 1002 };
 static const uint64_t MS = 1000000;
-static const uint64_t PROGRAM = 0x400000, HEAP = 0x600000, STACK = 0x7ffffffde000, ANON = 0x7f0000000000,
-                      RESERVED = 0x100000000000;
+static const uint64_t PROGRAM = 0x400000, HEAP = 0x600000, STACK = 0x7ffffffde000, ANON = 0x7f0000000000;
 
 static struct vmv_writer *trace_open(const char *path, const struct vmv_meta *meta) {
     char error[256] = "";

@@ -403,6 +403,9 @@ class Maps(InspectCase):
         self.assertEqual({key: program[key] for key in wanted}, wanted)
         heap = maps[hex(HEAP)]
         self.assertEqual((heap["end"], heap["kind"], heap["resident"]), ("0x650000", "heap", 4 * PAGE))
+        self.assertEqual((heap["written"], heap["ever_written"]), (4 * PAGE, 4 * PAGE))
+        later = self.one("maps", "[heap]", "--at", "50ms")
+        self.assertEqual((later["written"], later["ever_written"]), (PAGE, 4 * PAGE))
         self.assertEqual(maps[hex(RESERVED)]["resident"], 0)
         self.assertIsNone(maps[hex(RESERVED)]["name"])
         self.assertEqual(maps[hex(ANON + 8 * PAGE)]["prot"], "---p")
@@ -427,7 +430,7 @@ class Maps(InspectCase):
 
     def test_text(self):
         lines = self.inspect("maps", SMALL, "--at", "30ms").out.splitlines()
-        self.assertRegex(lines[1], r"^\s*00400000-00404000  r-xp  00000000  08:01  77 .* 16 KiB .* program .* /bin/demo$")
+        self.assertRegex(lines[1], r"^\s*00400000-00404000  r-xp  00000000  08:01 +77 +16 KiB +12 KiB +0 B +0 B  program +/bin/demo$")
         self.assertIn("64.0 TiB", "\n".join(lines))
 
 
@@ -498,7 +501,7 @@ class Threads(InspectCase):
         self.assertEqual((regs["rip"], "xmm0" in regs), (hex(PROGRAM + 0x999), False))
 
     def test_aarch64(self):
-        thread = self.one("regs", "--at", "5ms", path=made("aarch64"))
+        thread = self.one("regs", "--at", "5ms", "--tid", "1000", path=made("aarch64"))
         regs = thread["regs"]
         self.assertEqual((regs["x0"], regs["x30"], regs["sp"], regs["pc"], regs["pstate"]),
                          ("0x1000", "0x101e", "0x101f", "0x1020", "0x1021"))

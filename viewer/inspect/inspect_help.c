@@ -38,15 +38,13 @@ static const struct {
     unsigned accept;
     const char *text;
 } help_options[] = {
-    {ACCEPT_PLACES,
-     "  RANGE          PLACE or PLACE,LEN. A PLACE is 0xADDR, a mapping ('[heap]', a path or its last part)\n"
-     "                 with or without map: before it. LEN is in bytes, with K, M, G or T for larger ones; without it "
-     "the whole thing, or 8 bytes.\n"
-     "                 - reads ranges from standard input, one a line\n"},
-    {ACCEPT_AT,
-     "  --at TIME      the moment: 1.25s 350ms 1250000000ns frame:12 seq:N mark:NAME start end. The state is the\n"
-     "                 one after every event at or before it. Default: end, the last moment at which the\n"
-     "                 process had its memory\n"},
+    {ACCEPT_PLACES, "  RANGE          PLACE or PLACE,LEN. A PLACE is 0xADDR or a mapping ('[heap]', a path or its\n"
+                    "                 last part), with or without map: before it. LEN is in bytes, with K, M, G or T\n"
+                    "                 for larger ones; without it the whole mapping, or 8 bytes. - reads ranges from\n"
+                    "                 standard input, one a line\n"},
+    {ACCEPT_AT, "  --at TIME      the moment: 1.25s 350ms 1250000000ns frame:12 seq:N mark:NAME start end. The\n"
+                "                 state is the one after every event at or before it. Default: end, the last\n"
+                "                 moment at which the process had its memory\n"},
     {ACCEPT_SPAN,
      "  --from TIME    only from this moment on (forms as 1.25s 350ms frame:12 seq:N mark:NAME start end)\n"
      "  --to TIME      only before this moment\n"},
@@ -61,101 +59,105 @@ static const struct {
 };
 
 const char inspect_help_info[] =
-    "Prints the program and its arguments, when and where it ran, how it ended, how long the recording is, which\n"
-    "sources it rests on and why not better ones, what it cost, how many events of each type it holds, and its gaps.\n"
-    "Opening is quick however long the trace is. Pages that became resident without a fault record are listed by\n"
-    "events as faults of the kind \"populated\", but not counted here.\n"
+    "Prints the program and its arguments, when and where it ran, how it ended, how long the\n"
+    "recording is, which sources it rests on and why not better ones, what it cost, how many\n"
+    "events of each type it holds, and its gaps. Opening is quick however long the trace is.\n"
+    "Pages that became resident without a fault record are listed by events as faults of the kind\n"
+    "\"populated\", but not counted here.\n"
     "\n"
     "EXAMPLES\n"
     "  vmvis-inspect info trace.vmv\n"
     "  vmvis-inspect info trace.vmv --json | jq .gaps\n";
 
 const char inspect_help_verify[] =
-    "Reads the whole file and checks every chunk: header, hash, compression and contents. Prints each error with its\n"
-    "offset in the file. A recording that was cut off (the recorder was killed, the disk was full) is sound as far as\n"
-    "it goes: it is not complete, but that is no error.\n"
+    "Reads the whole file and checks every chunk: header, hash, compression and contents. Prints\n"
+    "each error with its offset in the file. A recording that was cut off (the recorder was\n"
+    "killed, the disk was full) is sound as far as it goes: it is not complete, but that is no\n"
+    "error.\n"
     "\n"
     "EXAMPLES\n"
     "  vmvis-inspect verify trace.vmv\n"
     "  vmvis-inspect verify trace.vmv --json | jq '.errors[].offset'\n";
 
 const char inspect_help_summary[] =
-    "Prints the largest resident and virtual size, the mappings whose resident size grew most between --from and --to\n"
-    "(default: the whole life of the process) with the instruction whose page faults touched most of them, the pages\n"
-    "seen written most often (at most once a frame or fault), and what must be known to read the numbers.\n"
+    "Prints the largest resident and virtual size, the mappings whose resident size grew most\n"
+    "between --from and --to (default: the whole life of the process) with the instruction whose\n"
+    "page faults touched most of them, the pages seen written most often (at most once a frame or\n"
+    "fault), and what must be known to read the numbers.\n"
     "\n"
     "EXAMPLES\n"
     "  vmvis-inspect summary trace.vmv\n"
     "  vmvis-inspect summary trace.vmv --from mark:loaded --to mark:done\n";
 
 const char inspect_help_frames[] =
-    "A frame is a consistent moment of one address space: its threads stood still, their registers were read, and the\n"
-    "pages written since the frame before were copied. Frames are numbered over the whole recording. Torn pages were\n"
-    "written while they were copied.\n"
+    "A frame is a consistent moment of one address space: its threads stood still, their\n"
+    "registers were read, and the pages written since the frame before were copied. Frames are\n"
+    "numbered over the whole recording. Torn pages were written while they were copied.\n"
     "\n"
     "EXAMPLES\n"
     "  vmvis-inspect frames trace.vmv --from 1s --to 2s\n"
     "  vmvis-inspect frames trace.vmv --pid all --json | jq 'select(.why == \"exec\")'\n";
 
 const char inspect_help_events[] =
-    "Types: mmap munmap mremap mprotect madvise brk shmat shmdt remap punch truncate mseal setname (memory calls),\n"
-    "fault, fork exec thread-start thread-exit exit signal mark watch, gap governor note (the recorder itself).\n"
-    "A call that failed shows its error and changed nothing. With ranges: only events that concern one of them.\n"
-    "A page that became resident without a fault record is a fault of the kind \"populated\", one a page: it happened\n"
-    "before the frame whose time it bears, by whom is not known, and pages found by one frame share a seq.\n"
-    "What carries state (space maps frame pages content thread) is shown when asked for by --event.\n"
+    "Types: mmap munmap mremap mprotect madvise brk shmat shmdt remap punch truncate mseal\n"
+    "setname (memory calls), fault, fork exec thread-start thread-exit exit signal mark watch,\n"
+    "gap governor note (the recorder itself). A call that failed shows its error and changed\n"
+    "nothing. With ranges: only events that concern one of them. A page that became resident\n"
+    "without a fault record is a fault of the kind \"populated\", one a page: it happened before\n"
+    "the frame whose time it bears, by whom is not known, and pages found by one frame share a\n"
+    "seq. What carries state (space maps frame pages content thread) is shown when asked for by\n"
+    "--event.\n"
     "\n"
     "EXAMPLES\n"
     "  vmvis-inspect events trace.vmv --event mmap,munmap,mremap,brk\n"
     "  vmvis-inspect events trace.vmv --event fault --from mark:query '[heap]'\n";
 
 const char inspect_help_maps[] =
-    "Prints start-end, protection, offset, device, inode and name as /proc/PID/maps does, with mappings that continue\n"
-    "each other joined, and between them: size; resident, the pages in memory at the moment; written, those seen\n"
-    "written since they came to be; kind (program library file heap stack anonymous kernel). With ranges: only the\n"
-    "mappings that they meet.\n"
+    "Prints start-end, protection, offset, device, inode and name as /proc/PID/maps does, with\n"
+    "mappings that continue each other joined, and between them: size; resident, the pages in\n"
+    "memory at the moment; written, those seen written in the last frame or since; ever written, at any\n"
+    "time since they came to be; kind (program library file heap stack anonymous kernel). With\n"
+    "ranges: only the mappings that they meet.\n"
     "\n"
     "EXAMPLES\n"
     "  vmvis-inspect maps trace.vmv --at 350ms\n"
     "  vmvis-inspect maps trace.vmv --pid 4711 libc.so.6\n";
 
 const char inspect_help_pages[] =
-    "States: absent (nothing there yet), zero (the shared page of zeros), resident, swapped, guard, unknown (no "
-    "source\n"
-    "has told). written is the end of the interval in which the last write was seen; captured, when the contents were\n"
-    "in memory as they are known; certainty: exact, stale (may have changed since), torn, unknown. Runs of equal "
-    "pages\n"
-    "are joined; what is not mapped is left out.\n"
+    "States: absent (nothing there yet), zero (the shared page of zeros), resident, swapped,\n"
+    "guard, unknown (no source has told). written is the end of the interval in which the last\n"
+    "write was seen; captured, when the contents were in memory as they are known; certainty:\n"
+    "exact, stale (may have changed since), torn, unknown. Runs of equal pages are joined; what\n"
+    "is not mapped is left out.\n"
     "\n"
     "EXAMPLES\n"
     "  vmvis-inspect pages trace.vmv '[heap]' --at frame:12\n"
     "  vmvis-inspect pages trace.vmv 0x7f3a5c000000,2M --json\n";
 
 const char inspect_help_threads[] =
-    "Prints each thread's name, state, the system call it is in, and pc, sp and fp with when they were captured.\n"
-    "Certainty: exact (captured at this very moment), stale (the thread may have run since), partial (it was left\n"
-    "asleep: only pc, sp and the call are known), unknown.\n"
+    "Prints each thread's name, state, the system call it is in, and pc, sp and fp with when they\n"
+    "were captured. Certainty: exact (captured at this very moment), stale (the thread may have\n"
+    "run since), partial (it was left asleep: only pc, sp and the call are known), unknown.\n"
     "\n"
     "EXAMPLES\n"
     "  vmvis-inspect threads trace.vmv\n"
     "  vmvis-inspect threads trace.vmv --at frame:12 --json\n";
 
 const char inspect_help_regs[] =
-    "Prints the registers of each thread as last captured, by the names of the recorded architecture: x86-64 "
-    "(general,\n"
-    "fcw, fsw, mxcsr, st0-7, xmm0-15 and, where they were in use, ymm0-15) and aarch64 (x0-30, sp, pc, pstate, fpsr,\n"
-    "fpcr, v0-31). Certainty as in threads.\n"
+    "Prints the registers of each thread as last captured, by the names of the recorded\n"
+    "architecture: x86-64 (general, fcw, fsw, mxcsr, st0-7, xmm0-15 and, where they were in use,\n"
+    "ymm0-15) and aarch64 (x0-30, sp, pc, pstate, fpsr, fpcr, v0-31). Certainty as in threads.\n"
     "\n"
     "EXAMPLES\n"
     "  vmvis-inspect regs trace.vmv --at end\n"
     "  vmvis-inspect regs trace.vmv --tid 4711 --json | jq -r .regs.rip\n";
 
 const char inspect_help_read[] =
-    "Prints the bytes of each range as hexdump -C does, with ?? for those that are not known, and for each stretch "
-    "how\n"
-    "certain it is and when it was captured. With --json one object a range: hex holds all of it with ?? for unknown\n"
-    "bytes, captured_at and certainty are those of its oldest and least certain byte (partial: some are not known),\n"
-    "and runs tells them stretch by stretch.\n"
+    "Prints the bytes of each range as hexdump -C does, with ?? for those that are not known, and\n"
+    "for each stretch how certain it is and when it was captured. With --json one object a range:\n"
+    "hex holds all of it with ?? for unknown bytes, captured_at and certainty are those of its\n"
+    "oldest and least certain byte (partial: some are not known), and runs tells them stretch by\n"
+    "stretch.\n"
     "\n"
     "EXAMPLES\n"
     "  vmvis-inspect read trace.vmv 0x7ffd1c9e3a40,64 --at 1.5s\n"

@@ -8,17 +8,19 @@
 #include <stdio.h>
 
 struct map_pages {
-    uint64_t resident, written; // pages
+    uint64_t resident, written, ever; // pages
 };
 
-// Resident: in memory at the moment, zero pages included. Written: seen written since the page came to be.
+// Resident: in memory at the moment, zero pages included. Written: seen written in the last frame or since; ever: at
+// any time since the page came to be.
 static struct map_pages map_count(const struct vmv_space *space, const struct vmv_mapping *mapping) {
     struct map_pages pages = {0};
     uint64_t addr = mapping->start;
     const struct vmv_page *page;
     while ((page = vmv_space_page_next(space, &addr, mapping->end)) != NULL) {
         pages.resident += page->state == VMV_PAGE_RESIDENT || page->state == VMV_PAGE_ZERO;
-        pages.written += page->writes > 0 || page->written != 0;
+        pages.written += space->last_frame_t != 0 && page->written >= space->last_frame_t;
+        pages.ever += page->writes > 0 || page->written != 0;
         addr += space->page_size;
     }
     return pages;
@@ -44,6 +46,7 @@ static void map_json(struct json *json, const struct inspect_moment *moment, con
     json_put_unsigned(json, "size", mapping->end - mapping->start);
     json_put_unsigned(json, "resident", pages.resident * space->page_size);
     json_put_unsigned(json, "written", pages.written * space->page_size);
+    json_put_unsigned(json, "ever_written", pages.ever * space->page_size);
     json_line(json);
 }
 
@@ -53,6 +56,7 @@ static void map_row(struct table *table, const struct vmv_space *space, const st
     char prot[5];
     total->resident += pages.resident;
     total->written += pages.written;
+    total->ever += pages.ever;
     table_cell(table, "%08" PRIx64 "-%08" PRIx64, mapping->start, mapping->end);
     table_cell(table, "%s", inspect_protection(mapping, prot));
     table_cell(table, "%08" PRIx64, mapping->offset);
@@ -61,6 +65,7 @@ static void map_row(struct table *table, const struct vmv_space *space, const st
     table_cell(table, "%s", show_size(mapping->end - mapping->start).text);
     table_cell(table, "%s", show_size(pages.resident * space->page_size).text);
     table_cell(table, "%s", show_size(pages.written * space->page_size).text);
+    table_cell(table, "%s", show_size(pages.ever * space->page_size).text);
     table_cell(table, "%s", vmv_kind_name(vmv_mapping_kind(space, mapping)));
     table_name(table, mapping->name == NULL ? "" : mapping->name);
 }
@@ -73,15 +78,16 @@ static void map_text_end(struct inspect_out *out, struct table *table, const str
     inspect_out_format(out, "%s%s of process %" PRId32 " at %s: %s", count == 0 ? "" : "\n",
                        show_plural(count, "mapping", "mappings").text, moment->pid, show_time(moment->t).text,
                        show_size(bytes).text);
-    inspect_out_format(out, ", %s resident, %s written\n", show_size(total->resident * size).text,
+    inspect_out_format(out, ", %s resident, %s written", show_size(total->resident * size).text,
                        show_size(total->written * size).text);
+    inspect_out_format(out, " in the last frame, %s ever\n", show_size(total->ever * size).text);
 }
 
 static void maps_print(struct inspect *in, const struct inspect_moment *moment, const struct inspect_ranges *ranges) {
     struct table table;
     struct map_pages total = {0};
     uint64_t count = 0, bytes = 0;
-    table_begin(&table, "rlrrrrrrll", "start-end|prot|offset|dev|inode|size|resident|written|kind|name");
+    table_begin(&table, "rlrrrrrrrll", "start-end|prot|offset|dev|inode|size|resident|written|ever written|kind|name");
     for (size_t i = 0; i < moment->space->map_count && count < in->options.limit && in->out.error == 0; i++) {
         const struct vmv_mapping *mapping = &moment->space->maps[i];
         if (!inspect_ranges_meet(ranges, mapping->start, mapping->end)) continue;

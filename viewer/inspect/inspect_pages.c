@@ -212,7 +212,7 @@ static void walk_finish(struct page_walk *walk) {
     struct inspect_out *out = &walk->in->out;
     if (walk->in->options.json || walk->runs == 0) walk->table.count = 0;
     table_end(&walk->table, out, 0);
-    if (walk->in->options.json) return;
+    if (walk->in->options.json || walk->in->error[0] != '\0') return;
     inspect_out_format(out, "%s%s of process %" PRId32 " at %s", walk->runs == 0 ? "" : "\n",
                        show_plural(walk->runs, "run", "runs").text, walk->moment->pid, show_time(walk->moment->t).text);
     for (uint8_t state = 0; state <= VMV_PAGE_GUARD; state++) {

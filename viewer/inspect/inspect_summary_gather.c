@@ -102,7 +102,15 @@ static void peak_raise(struct summary *summary, uint64_t resident, uint64_t byte
     if (bytes > summary->peak_virtual) summary->peak_virtual = bytes;
 }
 
-static uint64_t space_resident(const struct vmv_space *space) { return space->resident_pages * space->page_size; }
+static uint64_t space_resident(const struct vmv_space *space) {
+    uint64_t addr = 0, bytes = 0;
+    const struct vmv_page *page;
+    while ((page = vmv_space_page_next(space, &addr, UINT64_MAX)) != NULL) {
+        if (page_resident(page)) bytes += space->page_size;
+        addr += space->page_size;
+    }
+    return bytes;
+}
 
 static void peaks_of_chunk(struct summary *summary, const struct vmv_summary *chunk, const struct inspect_whose *whose,
                            uint32_t page_size) {
