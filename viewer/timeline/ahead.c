@@ -97,6 +97,10 @@ static void add_call(struct ahead *ahead, const struct vmv_space *space, const s
         add_file(ahead, space, event);
         return;
     }
+    if (event->type == VMV_EV_SHMDT && !event->len) { // how far the segment reached is not told
+        add_drop(ahead, event->addr, UINT64_MAX, event->seq);
+        return;
+    }
     int count = event_spans(event, space->page_size, spans);
     for (int i = 0; i < count; i++) add_drop(ahead, spans[i].start, spans[i].end - spans[i].start, event->seq);
 }
@@ -208,8 +212,8 @@ static void build(struct timeline *tl, struct ahead *ahead, const struct vmv_spa
     memset(ahead->fault_sizes, 0, sizeof ahead->fault_sizes);
     ahead->space = space->id;
     ahead->frame = false;
-    ahead->from = before ? seq_after_time(tl, before->t) : tl->position;
-    if (ahead->from > tl->position) ahead->from = tl->position;
+    ahead->from = before ? seq_after_time(tl, before->t) : tl->at.seq;
+    if (ahead->from > tl->at.seq) ahead->from = tl->at.seq;
     ahead->now_from = before ? before->t : tl->now;
     ahead->frame_t = next ? next->t : UINT64_MAX;
     take_chunks(tl, ahead, space, ahead->frame_t);
@@ -221,7 +225,7 @@ static struct ahead *get(struct timeline *tl, const struct vmv_space *space) {
     struct ahead *oldest = &tl->ahead[0];
     for (size_t i = 0; i < AHEAD_KEPT; i++) {
         struct ahead *ahead = &tl->ahead[i];
-        if (ahead->space == space->id && ahead->from <= tl->position && ahead->now_from <= tl->now &&
+        if (ahead->space == space->id && ahead->from <= tl->at.seq && ahead->now_from <= tl->now &&
             tl->now < ahead->frame_t) {
             ahead->used = ++tl->ahead_clock;
             return ahead;
@@ -298,9 +302,9 @@ static uint64_t first_drop(const struct ahead *ahead, uint64_t addr, uint64_t po
 
 struct ahead_answer ahead_ask(struct timeline *tl, const struct vmv_space *space, uint64_t addr) {
     const struct ahead *ahead = get(tl, space);
-    struct faults faults = faults_on(ahead, addr, tl->position);
+    struct faults faults = faults_on(ahead, addr, tl->at.seq);
     struct ahead_answer answer = {.word = AHEAD_NOTHING, .t = faults.t, .first_fault = faults.before};
-    uint64_t drop = first_drop(ahead, addr, tl->position);
+    uint64_t drop = first_drop(ahead, addr, tl->at.seq);
     if (ahead->frame) look_at_runs(ahead, addr, &answer);
     if (faults.seq < drop) {
         answer.word = AHEAD_LATER;

@@ -12,11 +12,24 @@ struct detail_run {
     unsigned stretch; // by 2^stretch
 };
 
-static void visit(void *user, const struct vmv_world *world, const struct vmv_event *event) {
+static struct vmv_event stretched(const struct detail_run *run, const struct vmv_event *event) {
+    struct vmv_event copy = *event;
+    copy.t = (event->t > run->origin ? event->t - run->origin : 0) << run->stretch;
+    return copy;
+}
+
+static void before(void *user, const struct vmv_world *world, const struct vmv_event *event) {
     struct detail_run *run = user;
-    struct vmv_event stretched = *event;
-    stretched.t = (event->t > run->origin ? event->t - run->origin : 0) << run->stretch;
-    vmv_summary_builder_add(run->builder, world, &stretched);
+    struct vmv_event copy = stretched(run, event);
+    vmv_summary_builder_before(run->builder, world, &copy);
+}
+
+// Times on processors do not stretch: they are counted at their own scale only.
+static void after(void *user, const struct vmv_world *world, const struct vmv_event *event) {
+    struct detail_run *run = user;
+    struct vmv_event copy = stretched(run, event);
+    if (run->stretch && event->type == VMV_EV_THREAD) return;
+    vmv_summary_builder_add(run->builder, world, &copy);
 }
 
 static void take_summary(struct vmv_summary_builder *builder, struct curves *curves, struct landmarks *marks) {
@@ -38,8 +51,9 @@ void detail_build(struct timeline *tl, uint64_t from, uint64_t to, uint64_t orig
     uint64_t at;
     struct vmv_world *world = world_before(tl, from, &at);
     struct detail_run run = {vmv_summary_builder_create(), origin, VMV_BUCKET_SHIFT - shift};
-    world_replay(tl, world, at, from, NULL, NULL);
-    world_replay(tl, world, from, to, visit, &run);
+    struct replay_hooks hooks = {before, after, &run};
+    world_replay(tl, world, at, from, NULL);
+    world_replay(tl, world, from, to, &hooks);
     curves->origin = origin;
     curves->shift = shift;
     take_summary(run.builder, curves, marks);

@@ -45,7 +45,7 @@ static int spans_of_call(const struct vmv_event *event, struct event_span spans[
             spans[0] = (struct event_span){(uint64_t)event->ret, event->old_addr};
         return 1;
     default:
-        spans[0] = span(event->addr, event->len);
+        spans[0] = span(event->addr, event->len ? event->len : 1);
         return 1;
     }
 }
@@ -88,7 +88,7 @@ int event_spans(const struct vmv_event *event, uint32_t page_size, struct event_
 // A file that was punched or cut: the range holds a mapping of it now.
 static bool concerns_file(const struct timeline *tl, const struct timeline_filter *filter,
                           const struct vmv_event *event) {
-    const struct vmv_space *space = tl->world ? vmv_world_space(tl->world, event->space) : NULL;
+    const struct vmv_space *space = tl->at.world ? vmv_world_space(tl->at.world, event->space) : NULL;
     for (size_t i = space ? vmv_space_lower_bound(space, filter->addr) : 0; space && i < space->map_count; i++) {
         const struct vmv_mapping *map = &space->maps[i];
         if (map->start >= filter->end) break;

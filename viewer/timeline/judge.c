@@ -61,7 +61,10 @@ static void settle_unwritten(struct question *q, struct verdict *verdict, bool a
         return;
     }
     const struct ahead_answer *answer = ask(q);
-    if (!armed)
+    bool still_zero = q->page->state == VMV_PAGE_ZERO && answer->listed && answer->state == VMV_PAGE_ZERO;
+    if (still_zero && answer->word != AHEAD_NOTHING)
+        verdict->certainty = VMV_CERT_EXACT;
+    else if (!armed)
         stale(verdict, captured + 1);
     else if (answer->word == AHEAD_UNCHANGED || answer->word == AHEAD_LATER)
         verdict->certainty = VMV_CERT_EXACT;
@@ -105,9 +108,11 @@ static void judge_captured(struct question *q, struct verdict *verdict) {
     if (q->page->certainty == VMV_CERT_TORN) {
         verdict->certainty = VMV_CERT_TORN;
         verdict->may_have_changed = verdict->captured;
-        return;
+    } else if (q->page->certainty != VMV_CERT_EXACT) {
+        stale(verdict, verdict->captured + 1);
+    } else {
+        settle(q, verdict, q->page->armed || q->page->state == VMV_PAGE_ZERO);
     }
-    settle(q, verdict, q->page->armed);
 }
 
 // The shared page of zeros: it can only be left by a write, which faults.

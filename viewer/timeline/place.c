@@ -48,7 +48,7 @@ static const struct vmv_mapping *find_named(const struct vmv_space *space, const
 }
 
 bool timeline_place(struct timeline *tl, uint32_t space_id, const char *text, uint64_t *addr, uint64_t *length) {
-    const struct vmv_space *space = tl->world ? vmv_world_space(tl->world, space_id) : NULL;
+    const struct vmv_space *space = tl->at.world ? vmv_world_space(tl->at.world, space_id) : NULL;
     *length = 0;
     if (parse_address(text, addr)) return true;
     if (!strncmp(text, "sym:", 4)) return false; // symbols are read from objects by the layer above

@@ -6,7 +6,7 @@
 
 struct timeline_page timeline_page(struct timeline *tl, uint32_t space_id, uint64_t addr) {
     struct timeline_page result = {.certainty = VMV_CERT_UNKNOWN};
-    const struct vmv_space *space = tl->world ? vmv_world_space(tl->world, space_id) : NULL;
+    const struct vmv_space *space = tl->at.world ? vmv_world_space(tl->at.world, space_id) : NULL;
     const struct vmv_mapping *map = space ? vmv_space_find(space, addr) : NULL;
     if (!map) return result;
     const struct vmv_page *page = vmv_space_page_peek(space, addr);
@@ -112,7 +112,7 @@ static uint64_t page_length(const struct vmv_space *space, uint64_t addr, uint64
 
 size_t timeline_read(struct timeline *tl, uint32_t space_id, uint64_t addr, void *out, size_t length,
                      struct timeline_run *runs, size_t room) {
-    const struct vmv_space *space = tl->world ? vmv_world_space(tl->world, space_id) : NULL;
+    const struct vmv_space *space = tl->at.world ? vmv_world_space(tl->at.world, space_id) : NULL;
     struct run_list list = {runs, 0, room};
     memset(out, 0, length);
     if (length && addr > UINT64_MAX - (length - 1)) length = (size_t)(UINT64_MAX - addr) + 1;

@@ -36,7 +36,7 @@ uint64_t time_of_seq(struct timeline *tl, uint64_t seq) {
     return t;
 }
 
-static size_t state_before(const struct timeline *tl, uint64_t seq) {
+size_t state_before(const struct timeline *tl, uint64_t seq) {
     size_t low = 0, high = tl->chunks.state_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -61,52 +61,57 @@ struct vmv_world *world_before(struct timeline *tl, uint64_t seq, uint64_t *seq_
     return vmv_world_create(tl->page_size);
 }
 
+static void apply(struct vmv_world *world, const struct vmv_event *event, const struct replay_hooks *hooks) {
+    if (hooks && hooks->before) hooks->before(hooks->user, world, event);
+    vmv_world_apply(world, event);
+    if (hooks && hooks->after) hooks->after(hooks->user, world, event);
+}
+
 static void replay_chunk(struct timeline *tl, struct vmv_world *world, size_t index, uint64_t from, uint64_t to,
-                         replay_visit *visit, void *user) {
+                         const struct replay_hooks *hooks) {
     struct event_walk walk;
     if (walk_begin(tl, &walk, index)) {
         const struct vmv_event *event;
-        while ((event = walk_next(&walk)) && event->seq < to) {
-            if (event->seq < from) continue;
-            vmv_world_apply(world, event);
-            if (visit) visit(user, world, event);
-        }
+        while ((event = walk_next(&walk)) && event->seq < to)
+            if (event->seq >= from) apply(world, event, hooks);
     }
     walk_end(&walk);
 }
 
-void world_replay(struct timeline *tl, struct vmv_world *world, uint64_t from, uint64_t to, replay_visit *visit,
-                  void *user) {
+void world_replay(struct timeline *tl, struct vmv_world *world, uint64_t from, uint64_t to,
+                  const struct replay_hooks *hooks) {
     size_t index = chunk_at_seq(tl, from);
     for (index = index == SIZE_MAX ? 0 : index; index < tl->chunks.event_count; index++) {
         if (tl->chunks.events[index].chunk->header.first >= to) return;
-        if (chunk_end_seq(tl, index) > from) replay_chunk(tl, world, index, from, to, visit, user);
+        if (chunk_end_seq(tl, index) > from) replay_chunk(tl, world, index, from, to, hooks);
     }
 }
 
-// Whether going on from the world at hand costs more than starting from a STATE that lies between it and the goal.
-static bool better_from_state(const struct timeline *tl, uint64_t goal) {
-    if (!tl->world || tl->position > goal) return true;
-    size_t count = state_before(tl, goal);
-    return count > 0 && tl->chunks.states[count - 1]->header.first > tl->position + 20000;
-}
+enum { KEEP_EVENTS = 8192 };
 
-static const struct vmv_world *move_to(struct timeline *tl, uint64_t seq) {
-    if (better_from_state(tl, seq)) {
-        vmv_world_destroy(tl->world);
-        tl->world = world_before(tl, seq, &tl->position);
+// Goes to `seq`. Backwards, worlds are kept on the way, for the steps that are likely to follow.
+static void move_to(struct timeline *tl, uint64_t seq) {
+    bool backwards = tl->at.world && seq < tl->at.seq;
+    bool from_state = worlds_approach(tl, seq);
+    memcpy(tl->trouble, tl->at.trouble, sizeof tl->trouble);
+    if (backwards && from_state) worlds_keep_copy(tl);
+    while (tl->at.seq < seq) {
+        uint64_t stop = backwards && seq - tl->at.seq > KEEP_EVENTS ? tl->at.seq + KEEP_EVENTS : seq;
+        world_replay(tl, tl->at.world, tl->at.seq, stop, NULL);
+        tl->at.seq = stop;
+        if (stop < seq) worlds_keep_copy(tl);
     }
-    world_replay(tl, tl->world, tl->position, seq, NULL, NULL);
-    tl->position = seq;
-    return tl->world;
+    memcpy(tl->at.trouble, tl->trouble, sizeof tl->trouble);
+    worlds_trim(tl);
 }
 
 const struct vmv_world *timeline_seek(struct timeline *tl, uint64_t t) {
     tl->trouble[0] = 0;
     if (t > tl->duration) t = tl->duration;
-    move_to(tl, seq_after_time(tl, t));
+    uint64_t seq = seq_after_time(tl, t);
+    move_to(tl, seq);
     tl->now = t;
-    return tl->world;
+    return tl->at.world;
 }
 
 const struct vmv_world *timeline_seek_seq(struct timeline *tl, uint64_t seq) {
@@ -115,6 +120,6 @@ const struct vmv_world *timeline_seek_seq(struct timeline *tl, uint64_t seq) {
     uint64_t goal = seq >= end ? end : seq + 1;
     uint64_t t = goal ? time_of_seq(tl, goal - 1) : 0;
     move_to(tl, goal);
-    tl->now = t != UINT64_MAX ? t : tl->world->t;
-    return tl->world;
+    tl->now = t != UINT64_MAX ? t : tl->at.world->t;
+    return tl->at.world;
 }

@@ -39,12 +39,14 @@ struct timeline *timeline_open(const char *path, char *error, size_t error_size)
     chunk_table_build(tl);
     tl->duration = duration_of(tl);
     timeline_set_memory(tl, DEFAULT_BUDGET);
+    timeline_seek(tl, 0);
     return tl;
 }
 
 void timeline_close(struct timeline *tl) {
     if (!tl) return;
-    vmv_world_destroy(tl->world);
+    vmv_world_destroy(tl->at.world);
+    worlds_free(&tl->kept);
     for (size_t i = 0; i < AHEAD_KEPT; i++) ahead_free(&tl->ahead[i]);
     curves_free(&tl->detail.curves);
     curves_free(&tl->overview.curves);
@@ -67,11 +69,12 @@ void timeline_set_memory(struct timeline *tl, size_t bytes) {
     vmv_reader_set_cache(tl->reader, bytes / 8);
     decoded_cache_trim(tl, bytes / 8);
     payload_cache_trim(&tl->payloads, bytes / 16);
+    worlds_trim(tl);
 }
 
 uint64_t timeline_duration(const struct timeline *tl) { return tl->duration; }
 uint64_t timeline_now(const struct timeline *tl) { return tl->now; }
-const struct vmv_world *timeline_world(const struct timeline *tl) { return tl->world; }
+const struct vmv_world *timeline_world(const struct timeline *tl) { return tl->at.world; }
 const char *timeline_trouble(const struct timeline *tl) { return tl->trouble[0] ? tl->trouble : NULL; }
 uint64_t timeline_event_count(struct timeline *tl) { return seq_end(tl); }
 
@@ -85,5 +88,5 @@ size_t timeline_memory(const struct timeline *tl) {
     bytes += tl->overview.marks.frame_room * sizeof *tl->overview.marks.frames;
     bytes += tl->overview.marks.event_room * sizeof *tl->overview.marks.events + tl->overview.marks.arena.total;
     bytes += tl->chunks.event_count * sizeof *tl->chunks.events;
-    return bytes + (tl->world ? vmv_world_memory(tl->world) : 0);
+    return bytes + worlds_memory(tl);
 }

@@ -73,14 +73,42 @@ void payload_cache_free(struct payload_cache *cache);
 
 // --- seek.c: worlds at a moment
 typedef void replay_visit(void *user, const struct vmv_world *world, const struct vmv_event *event);
+struct replay_hooks {             // either may be NULL
+    replay_visit *before, *after; // the event is applied to the world
+    void *user;
+};
 // A world before event `seq`, from the newest STATE; the caller destroys it. *seq_out: where it really stands.
 struct vmv_world *world_before(struct timeline *tl, uint64_t seq, uint64_t *seq_out);
-// Applies the events [from, to) to the world and calls `visit` (or not, if NULL) after each.
-void world_replay(struct timeline *tl, struct vmv_world *world, uint64_t from, uint64_t to, replay_visit *visit,
-                  void *user);
+// Applies the events [from, to) to the world. hooks may be NULL.
+void world_replay(struct timeline *tl, struct vmv_world *world, uint64_t from, uint64_t to,
+                  const struct replay_hooks *hooks);
 uint64_t seq_after_time(struct timeline *tl, uint64_t t); // number of the first event later than t
 uint64_t time_of_seq(struct timeline *tl, uint64_t seq);  // ns of event `seq`, UINT64_MAX if it cannot be read
 uint64_t seq_end(const struct timeline *tl);
+
+// How many STATEs stand before or at event `seq`.
+size_t state_before(const struct timeline *tl, uint64_t seq);
+
+// --- worlds.c: the world at hand and those kept for coming back
+enum { TROUBLE_SIZE = 160 };
+struct standing {
+    struct vmv_world *world;
+    uint64_t seq;               // of the next event
+    uint64_t base;              // seq of the STATE that it and its relatives came from
+    uint64_t used;              // clock of the last use
+    char trouble[TROUBLE_SIZE]; // what of its past could not be read
+};
+struct kept_worlds {
+    struct standing *list; // by seq
+    size_t count, room;
+    uint64_t clock;
+};
+// Makes tl->at a world at or before `goal` from which it is cheapest to go there. True: it was read from a STATE.
+bool worlds_approach(struct timeline *tl, uint64_t goal);
+void worlds_keep_copy(struct timeline *tl); // of the world at hand
+void worlds_trim(struct timeline *tl);      // to half of the budget
+size_t worlds_memory(const struct timeline *tl);
+void worlds_free(struct kept_worlds *kept);
 
 // --- curves.c: SUMMARY chunks in memory; also finer spans made from events (detail.c)
 struct curve_node {           // one span of one address space
@@ -258,14 +286,14 @@ struct timeline {
     struct chunk_table chunks;
     struct decoded_cache cache;
     struct payload_cache payloads;
-    struct vmv_world *world;
-    uint64_t position; // number of the next event
+    struct standing at; // the moment sought
+    struct kept_worlds kept;
     uint64_t now;
     struct overview overview;
     struct detail detail;
     struct ahead ahead[AHEAD_KEPT];
     uint64_t ahead_clock;
-    char trouble[256];
+    char trouble[TROUBLE_SIZE];
 };
 void timeline_note_trouble(struct timeline *tl, const char *text); // keeps the first since the last seek
 
