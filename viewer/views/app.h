@@ -267,6 +267,8 @@ bool app_play_tick(struct app *app);
 /* The part of the recording that the timeline shows now, ns; from < to. */
 void app_view_range(const struct app *app, double *from, double *to);
 void app_view_show(struct app *app, double from, double to, double ms);
+/* Move what it shows, as little as needed, so that the moment lies within. */
+void app_view_follow(struct app *app);
 
 /* --- place ------------------------------------------------------------------------------------------------------- */
 

@@ -6,8 +6,6 @@
 
 /* world or pid changed: find the space again, drop what was derived. */
 void app_moment_changed(struct app *app);
-/* Move the timeline's view, as little as needed, so that it shows the moment. */
-void app_view_follow(struct app *app);
 /* Free what the file keeps. */
 void app_census_free(struct app *app);
 
