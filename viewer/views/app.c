@@ -1,10 +1,10 @@
 /* Making and freeing struct app, and one frame of it. */
 #include "app.h"
+#include "app_curves.h"
 #include "app_history.h"
 #include "app_internal.h"
 #include "app_regions.h"
 #include "app_search.h"
-#include "curves.h"
 #include "views.h"
 
 #include <stdarg.h>
@@ -68,7 +68,7 @@ bool app_init(struct app *app, struct timeline *tl) {
 
 void app_free(struct app *app) {
     view_map_free(app);
-    curves_free(app);
+    app_curves_free(app);
     app_census_free(app);
     app_search_free(app);
     app_regions_free(app);

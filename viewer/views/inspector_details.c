@@ -1,8 +1,8 @@
 /* Details: what the selection is, where it lies, how it came to be, and how well it is known. */
+#include "app_curves.h"
 #include "app_history.h"
 #include "app_names.h"
 #include "app_regions.h"
-#include "curves.h"
 #include "inspector.h"
 #include "ui_format.h"
 
@@ -61,7 +61,7 @@ static void chart_gaps(struct app *app, struct ui_rect rect) {
 static void chart(struct page_writer *page, uint64_t start, uint64_t end) {
     struct app *app = page->app;
     size_t count = (size_t)ui_max(page->w, 1);
-    const struct timeline_region_column *column = curves_chart(app, start, end, count);
+    const struct timeline_region_column *column = app_curves_chart(app, start, end, count);
     uint32_t most = 0;
     char text[UI_FORMAT_SIZE + 8];
     if (!column) return;

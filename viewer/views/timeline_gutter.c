@@ -1,8 +1,8 @@
 /* The gutter of the timeline: the time at the cursor, names of lanes, and their values at the cursor. */
+#include "app_curves.h"
 #include "app_history.h"
 #include "app_names.h"
 #include "app_search.h"
-#include "curves.h"
 #include "timeline_panel.h"
 #include "ui_format.h"
 

@@ -1,6 +1,6 @@
 /* Curves and event lanes: each pixel of a lane stands for one column of the model. */
+#include "app_curves.h"
 #include "app_history.h"
-#include "curves.h"
 #include "timeline_panel.h"
 
 #include <math.h>
@@ -215,7 +215,7 @@ static int share_step(float share) { return share < 0 ? -1 : share > 1 ? 16 : (i
 
 static void draw_thread(struct app *app, const struct timeline_panel *panel, const struct app_lifetime *thread, int y) {
     size_t count = (size_t)panel->area.w;
-    const float *share = curves_thread(app, thread->tid, panel->begin, panel->end, count);
+    const float *share = app_curves_thread(app, thread->tid, panel->begin, panel->end, count);
     int height = panel->thread_height - 5;
     int from = ui_max(timeline_x(panel, (double)thread->from), panel->area.x);
     int to = ui_min(timeline_x(panel, (double)thread->to), ui_rect_right(panel->area));

@@ -1,12 +1,12 @@
 /* The list of regions: a tree by file, heap, stacks, anonymous memory and kernel, with sizes and residency in time. */
+#include "app_curves.h"
 #include "app_regions.h"
-#include "curves.h"
 #include "ui_format.h"
 #include "views.h"
 
 #include <stdio.h>
 
-enum { ROW = 13, HEADER = 20, TOTALS = 19, SPARK = CURVES_SPARK, SPARK_HEIGHT = 8, FIRST_GAP = 5 };
+enum { ROW = 13, HEADER = 20, TOTALS = 19, SPARK = APP_CURVES_SPARK, SPARK_HEIGHT = 8, FIRST_GAP = 5 };
 
 struct row {
     int group;   /* index */
@@ -79,7 +79,7 @@ static bool row_selected(struct app *app, const struct app_regions *regions, con
  * ------------------------------------------------------------------------------------------------------------- */
 
 static void add_spark(struct app *app, const struct vmv_mapping *map, uint64_t *sums, bool *mapped) {
-    const struct timeline_region_column *column = curves_spark(app, map->start, map->end);
+    const struct timeline_region_column *column = app_curves_spark(app, map->start, map->end);
     for (int i = 0; column && i < SPARK; i++) {
         sums[i] += column[i].resident;
         mapped[i] |= column[i].mapped;

@@ -1,6 +1,6 @@
 /* The timeline panel: lays out its lanes, draws them, and answers the pointer: scrubbing, zooming, spans of time. */
+#include "app_curves.h"
 #include "app_history.h"
-#include "curves.h"
 #include "timeline_panel.h"
 #include "ui_format.h"
 
@@ -75,7 +75,7 @@ static struct timeline_panel make_panel(struct app *app, const struct view_layou
     panel.gutter = ui_rect_cut_left(&panel.area, layout->gutter);
     place_lanes(app, layout, &panel);
     panel.area.h = panel.bottom - panel.area.y;
-    if (panel.area.w > 0) panel.column = curves_columns(app, panel.begin, panel.end, (size_t)panel.area.w);
+    if (panel.area.w > 0) panel.column = app_curves_columns(app, panel.begin, panel.end, (size_t)panel.area.w);
     measure(&panel);
     return panel;
 }

@@ -1,4 +1,4 @@
-#include "curves.h"
+#include "app_curves.h"
 #include "app_history.h"
 #include "app_search.h"
 
@@ -17,7 +17,7 @@ struct thread_row {
 struct spark {
     uint32_t space;
     uint64_t start, end;
-    struct timeline_region_column column[CURVES_SPARK];
+    struct timeline_region_column column[APP_CURVES_SPARK];
 };
 
 struct app_curves {
@@ -67,7 +67,7 @@ static void fill_columns(struct app *app, struct app_curves *curves) {
     free(part);
 }
 
-const struct timeline_column *curves_columns(struct app *app, uint64_t from, uint64_t to, size_t count) {
+const struct timeline_column *app_curves_columns(struct app *app, uint64_t from, uint64_t to, size_t count) {
     struct app_curves *curves = curves_of(app);
     if (!curves || !count || to <= from) return NULL;
     if (curves->count == count && curves->from == from && curves->to == to && curves->pid == app->pid)
@@ -96,7 +96,7 @@ static struct thread_row *thread_row(struct app_curves *curves, int32_t tid) {
     return &more[curves->thread_count++];
 }
 
-const float *curves_thread(struct app *app, int32_t tid, uint64_t from, uint64_t to, size_t count) {
+const float *app_curves_thread(struct app *app, int32_t tid, uint64_t from, uint64_t to, size_t count) {
     struct app_curves *curves = curves_of(app);
     struct thread_row *row = curves ? thread_row(curves, tid) : NULL;
     if (!row || !count || to <= from) return NULL;
@@ -130,7 +130,7 @@ static void drop_sparks(struct app_curves *curves) {
     curves->spark_count = 0;
 }
 
-const struct timeline_region_column *curves_spark(struct app *app, uint64_t start, uint64_t end) {
+const struct timeline_region_column *app_curves_spark(struct app *app, uint64_t start, uint64_t end) {
     struct app_curves *curves = curves_of(app);
     if (!curves || !app->duration || !app->space_id) return NULL;
     if (!curves->spark) curves->spark = calloc(SPARKS * 2, sizeof *curves->spark);
@@ -153,13 +153,13 @@ const struct timeline_region_column *curves_spark(struct app *app, uint64_t star
     spark->space = app->space_id;
     spark->start = start;
     spark->end = end;
-    timeline_region_columns(app->tl, app->space_id, start, end, 0, app->duration, spark->column, CURVES_SPARK);
+    timeline_region_columns(app->tl, app->space_id, start, end, 0, app->duration, spark->column, APP_CURVES_SPARK);
     curves->spark[slot] = spark;
     curves->spark_count++;
     return spark->column;
 }
 
-const struct timeline_region_column *curves_chart(struct app *app, uint64_t start, uint64_t end, size_t count) {
+const struct timeline_region_column *app_curves_chart(struct app *app, uint64_t start, uint64_t end, size_t count) {
     struct app_curves *curves = curves_of(app);
     if (!curves || !app->duration || !app->space_id || !count) return NULL;
     struct spark *key = &curves->chart_key;
@@ -177,7 +177,7 @@ const struct timeline_region_column *curves_chart(struct app *app, uint64_t star
     return curves->chart;
 }
 
-void curves_free(struct app *app) {
+void app_curves_free(struct app *app) {
     struct app_curves *curves = app->curves;
     if (!curves) return;
     drop_sparks(curves);
