@@ -184,10 +184,11 @@ static void add_run_time(struct tracee *tracee, struct vmv_event *event) {
     if (tracee->sampled_asleep && tracee->held) tracee->sampled_run_ns = run_ns;
 }
 
-static void add_name(struct tracer *tracer, struct rec_space *space, struct tracee *tracee, struct vmv_event *event) {
+static void add_name(struct rec_space *space, struct tracee *tracee, struct vmv_event *event) {
     char name[16];
-    (void)tracer;
-    if (tracee->name[0] && space->frames % 8) return; // names change rarely: looked at every eighth frame
+    // Names change rarely, and then early: later they are looked at every eighth frame, and at the special ones.
+    if (tracee->named > 4 && event->why == VMV_FRAME_INTERVAL && space->frames % 8) return;
+    tracee->named++;
     if (procstat_name(tracee->process->pid, tracee->tid, name) != 0 || strcmp(name, tracee->name) == 0) return;
     memcpy(tracee->name, name, sizeof name);
     event->name = tracee->name;
@@ -215,7 +216,7 @@ static void add_thread(struct hold *hold, struct sink_frame *frame, struct trace
         return;
     }
     add_run_time(tracee, &out->event);
-    add_name(hold->tracer, hold->space, tracee, &out->event);
+    add_name(hold->space, tracee, &out->event);
     if (out->event.name) { // the frame outlives this moment
         char *copy = vmv_arena_alloc(&frame->arena, sizeof tracee->name);
         memcpy(copy, tracee->name, sizeof tracee->name);
@@ -444,7 +445,7 @@ void frame_take(struct tracer *tracer, struct rec_space *space, enum vmv_frame_w
     tracer->cost.held += now - begun;
     space->frames++;
     space->last_frame = now;
-    space->next_frame = now + tracer->interval_ns;
+    if (why != VMV_FRAME_INTERVAL) space->next_frame = now + tracer->interval_ns;
 }
 
 static uint64_t cpu_of(struct tracer *tracer, const struct rec_space *space) {
@@ -459,8 +460,8 @@ static uint64_t cpu_of(struct tracer *tracer, const struct rec_space *space) {
 void frame_due(struct tracer *tracer, uint64_t now) {
     for (struct rec_space *space = tracer->table.spaces; space; space = space->next) {
         if (now < space->next_frame) continue;
-        uint64_t cpu_ns = cpu_of(tracer, space);
-        space->next_frame = now + tracer->interval_ns;
+        uint64_t cpu_ns = cpu_of(tracer, space), due = space->next_frame + tracer->interval_ns;
+        space->next_frame = due > now ? due : now + tracer->interval_ns;
         if (cpu_ns == space->cpu_ns) continue; // nothing of it ran
         frame_take(tracer, space, VMV_FRAME_INTERVAL, NULL, true);
         space->cpu_ns = cpu_of(tracer, space);

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TICK_NS = 10000000 };
+enum { TICK_MIN_NS = 1000000, TICK_MAX_NS = 10000000 };
 
 uint64_t tracer_now(const struct tracer *tracer) { return sink_now(tracer->sink); }
 
@@ -225,9 +225,20 @@ static timer_t start_ticks(void) {
     event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
     timer_t timer;
     if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0) abort();
-    struct itimerspec every = {{0, TICK_NS}, {0, TICK_NS}};
-    timer_settime(timer, 0, &every, NULL);
     return timer;
+}
+
+// The next tick comes when the next frame is due, or soon.
+static uint64_t set_next_tick(const struct tracer *tracer, timer_t timer, uint64_t now) {
+    uint64_t wait = TICK_MAX_NS;
+    for (const struct rec_space *space = tracer->table.spaces; space; space = space->next) {
+        uint64_t left = space->next_frame > now ? space->next_frame - now : 0;
+        if (left < wait) wait = left;
+    }
+    if (wait < TICK_MIN_NS) wait = TICK_MIN_NS;
+    struct itimerspec next = {{0, TICK_MAX_NS}, {0, (long)wait}};
+    timer_settime(timer, 0, &next, NULL);
+    return now + wait;
 }
 
 // SIGTERM and SIGHUP are the program's; a second one ends the recording.
@@ -248,7 +259,7 @@ static void tick(struct tracer *tracer, uint64_t now) {
 
 void tracer_run(struct tracer *tracer) {
     timer_t timer = start_ticks();
-    uint64_t next_tick = 0;
+    uint64_t next_tick = set_next_tick(tracer, timer, tracer_now(tracer));
     while (tracer->table.count && !*tracer->stop) {
         pid_t tid;
         int status;
@@ -257,8 +268,8 @@ void tracer_run(struct tracer *tracer) {
         if (error == -ECHILD) break;
         uint64_t now = tracer_now(tracer);
         if (now < next_tick) continue;
-        next_tick = now + TICK_NS;
         tick(tracer, now);
+        next_tick = set_next_tick(tracer, timer, tracer_now(tracer));
     }
     timer_delete(timer);
 }

@@ -110,6 +110,8 @@ static void exec_entry(struct tracer *tracer, struct tracee *tracee) {
     struct rec_process *process = tracee->process;
     if (process->space && process->space->users == 1 && tracer->started)
         frame_take(tracer, process->space, VMV_FRAME_EXEC, tracee, true);
+    struct vmv_event entered = tracer_event(tracer, VMV_EV_NONE, tracee);
+    sink_event(tracer->producer, &entered, NULL);
     tracer_resume(tracer, tracee, TRACEE_RUNNING, 0);
 }
 
@@ -310,8 +312,10 @@ static void compare_with_kernel(struct tracer *tracer, struct rec_space *space) 
     const struct procmaps *maps = &tracer->maps;
     const struct vmv_space *model = space->model;
     if (procmaps_read(&tracer->maps, space->pid, PROCMAPS_JOIN) != 0) return;
-    for (size_t i = 0; i < maps->count || i < model->map_count; i++) {
-        const struct vmv_mapping *kernel = i < maps->count ? &maps->maps[i] : NULL;
+    size_t count = maps->count; // the model ends below [vsyscall], which no call can change
+    while (count && maps->maps[count - 1].end > 1ull << 56) count--;
+    for (size_t i = 0; i < count || i < model->map_count; i++) {
+        const struct vmv_mapping *kernel = i < count ? &maps->maps[i] : NULL;
         const struct vmv_mapping *ours = i < model->map_count ? &model->maps[i] : NULL;
         if (kernel && ours && same_mapping(kernel, ours)) continue;
         fprintf(stderr, "vmvis-record: space %u differs from the kernel at mapping %zu:\n", space->id, i);

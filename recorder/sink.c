@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PRODUCERS = 8, POOL = 4 };
+enum { PRODUCERS = 8, POOL = 4, EXECUTING = 64 };
 
 struct sink_producer {
     struct sink *sink;
@@ -36,6 +36,7 @@ struct sink {
     size_t content_held, content_room; // bytes of frames on their way
     struct sink_frame *pool[POOL];
     size_t pool_count;
+    int32_t executing[EXECUTING]; // processes inside an exec call, 0: free; the writer thread's alone
     uint32_t *objects; // producer's number -> trace's number; the writer thread's alone
     size_t object_room;
 };
@@ -180,9 +181,32 @@ static void map_objects(struct sink *sink, struct vmv_event *event) {
         if (maps[i].object && maps[i].object < sink->object_room) maps[i].object = sink->objects[maps[i].object];
 }
 
+static int32_t *find_executing(struct sink *sink, int32_t pid) {
+    for (size_t i = 0; i < EXECUTING; i++)
+        if (sink->executing[i] == pid) return &sink->executing[i];
+    return NULL;
+}
+
+// Between the entry of an exec call and the stop that tells of its success the kernel already fills the new address
+// space: its faults are not those of the old one. What they brought in is in the frame taken at that stop. A fault of
+// user code says that the call has failed.
+static bool belongs_to_new_program(struct sink *sink, const struct vmv_event *fault) {
+    int32_t *executing = find_executing(sink, fault->pid);
+    if (!executing) return false;
+    if (!fault->kernel) *executing = 0;
+    return fault->kernel;
+}
+
+static void note_executing(struct sink *sink, const struct vmv_event *event) {
+    int32_t *executing = find_executing(sink, event->pid);
+    if (event->type == VMV_EV_NONE && !executing && (executing = find_executing(sink, 0))) *executing = event->pid;
+    if (event->type == VMV_EV_EXEC && executing) *executing = 0;
+}
+
 // A fault record knows process and thread; the space is the one the process had at that moment.
 static bool settle_fault(struct sink *sink, struct vmv_event *event) {
     const struct vmv_world *world = vmv_writer_world(sink->writer);
+    if (belongs_to_new_program(sink, event)) return false;
     if (!event->space) {
         const struct vmv_process *process = vmv_world_process(world, event->pid);
         if (!process || !process->space) return false;
@@ -197,6 +221,8 @@ static bool settle_fault(struct sink *sink, struct vmv_event *event) {
 static void write_event(struct sink *sink, struct sink_item *item) {
     struct vmv_event *event = &item->event;
     map_objects(sink, event);
+    note_executing(sink, event);
+    if (event->type == VMV_EV_NONE) return;
     if (event->type == VMV_EV_FAULT && !settle_fault(sink, event)) return;
     if (item->has_stack)
         event->stack = vmv_writer_stack(sink->writer, item->stack.regs, item->stack.regs_length, item->stack.sp,

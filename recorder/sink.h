@@ -26,7 +26,8 @@ struct sink *sink_create(struct vmv_writer *writer, uint64_t start_monotonic_ns,
 bool sink_finish(struct sink *sink, struct vmv_end *end, char *trouble, size_t trouble_size);
 
 struct sink_producer *sink_producer_create(struct sink *sink, const char *name);
-// Copies the event with its strings and arrays, and the stack piece (NULL: none). event->t must not fall.
+// Copies the event with its strings and arrays, and the stack piece (NULL: none). event->t must not fall. An event of
+// type NONE is not written: it says that process `pid` has entered an exec call.
 void sink_event(struct sink_producer *producer, const struct vmv_event *event, const struct sink_stack *stack);
 // Promises that no later event of this producer lies before t. Call at least every 50 ms while the program runs.
 void sink_advance(struct sink_producer *producer, uint64_t t);

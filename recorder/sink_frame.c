@@ -8,6 +8,10 @@ struct frame_writer {
     struct sink_frame *frame;
     const struct vmv_space *space;
     uint64_t page_size;
+    uint64_t *numbers; // content number of each copied page, VMV_CONTENT_NONE where it could not be read
+    size_t number_at;  // walks along with the pages
+    uint64_t block;    // the huge page looked at last, and whether any of it was resident before
+    bool block_resident;
     struct vmv_event *pages; // settled PAGES events
     size_t count, room;
 };
@@ -33,14 +37,40 @@ static bool is_resident(const struct vmv_page *page) {
            (page->state == VMV_PAGE_RESIDENT || page->state == VMV_PAGE_ZERO || page->state == VMV_PAGE_SWAPPED);
 }
 
+enum { HUGE_PAGES = 512 };
+
+// A huge page comes at one touch: if any part of it was known before, the rest did not come by itself.
+static bool huge_was_resident(struct frame_writer *f, uint64_t addr) {
+    uint64_t size = HUGE_PAGES * f->page_size, block = addr / size * size;
+    if (f->block == block) return f->block_resident;
+    f->block = block;
+    uint64_t at = block;
+    const struct vmv_page *page;
+    while ((page = vmv_space_page_next(f->space, &at, block + size)) && !is_resident(page)) at += f->page_size;
+    f->block_resident = page != NULL;
+    return f->block_resident;
+}
+
+// Of a page of a huge page only its contents tell whether it was written.
+static bool huge_changed(struct frame_writer *f, const struct vmv_page *before, uint64_t addr) {
+    const struct track_copy *copy = &f->frame->copy;
+    while (f->number_at < copy->pages && copy->addrs[f->number_at] < addr) f->number_at++;
+    if (f->number_at == copy->pages || copy->addrs[f->number_at] != addr) return false;
+    uint64_t now = f->numbers[f->number_at], then = before ? before->content : VMV_CONTENT_NONE;
+    if (now == VMV_CONTENT_NONE) return false;
+    return now != (then == VMV_CONTENT_NONE ? (uint64_t)VMV_CONTENT_ZERO : then);
+}
+
 // "Written" from a scan means: written, or not armed when it was scanned. For a page that had not been armed it says
 // only that the page is there. An anonymous page that is not the zero page was written; a shared page may have been
 // brought in by reading.
-static uint8_t settle_flags(const struct vmv_event *run, const struct vmv_page *before, bool shared) {
+static uint8_t settle_flags(struct frame_writer *f, const struct vmv_event *run, uint64_t addr, bool shared) {
     uint8_t flags = run->page_flags;
-    bool was_resident = is_resident(before);
-    if (!was_resident) flags |= VMV_PAGEF_POPULATED;
+    const struct vmv_page *before = vmv_space_page_peek(f->space, addr);
+    bool huge = flags & VMV_PAGEF_HUGE;
+    if (!is_resident(before) && !(huge && huge_was_resident(f, addr))) flags |= VMV_PAGEF_POPULATED;
     if (shared && !(before && before->armed)) flags &= (uint8_t)~VMV_PAGEF_WRITTEN;
+    if (huge && !huge_changed(f, before, addr)) flags &= (uint8_t)~VMV_PAGEF_WRITTEN;
     return flags;
 }
 
@@ -51,7 +81,7 @@ static void settle_run(struct frame_writer *f, const struct vmv_event *run) {
         const struct vmv_mapping *mapping = vmv_space_find(f->space, addr);
         bool shared = mapping && (mapping->flags & VMV_MAP_SHARED);
         page.addr = addr;
-        page.page_flags = settle_flags(run, vmv_space_page_peek(f->space, addr), shared);
+        page.page_flags = settle_flags(f, run, addr, shared);
         add_pages(f, &page);
     }
 }
@@ -122,6 +152,14 @@ static void content_add(struct frame_writer *f, struct content_run *run, uint64_
     run->pages = 1;
 }
 
+static void store_contents(struct frame_writer *f) {
+    const struct track_copy *copy = &f->frame->copy;
+    f->numbers = malloc((copy->pages + 1) * sizeof *f->numbers);
+    if (!f->numbers) abort();
+    for (size_t i = 0; i < copy->pages; i++)
+        f->numbers[i] = copy->good[i] ? vmv_writer_page(f->writer, copy->bytes + i * f->page_size) : VMV_CONTENT_NONE;
+}
+
 static void write_contents(struct frame_writer *f) {
     const struct vmv_event *frame = &f->frame->event;
     const struct track_copy *copy = &f->frame->copy;
@@ -130,9 +168,8 @@ static void write_contents(struct frame_writer *f) {
     size_t torn = 0;
     for (size_t i = 0; i < copy->pages; i++) {
         if (!copy->good[i]) continue;
-        uint64_t number = vmv_writer_page(f->writer, copy->bytes + i * f->page_size);
         bool is_torn = in_runs(&f->frame->torn, &torn, copy->addrs[i]);
-        content_add(f, &run, copy->addrs[i], number, is_torn ? VMV_CERT_TORN : VMV_CERT_EXACT);
+        content_add(f, &run, copy->addrs[i], f->numbers[i], is_torn ? VMV_CERT_TORN : VMV_CERT_EXACT);
     }
     content_flush(f, &run);
 }
@@ -152,8 +189,10 @@ void sink_frame_write(struct vmv_writer *writer, struct sink_frame *frame) {
     struct frame_writer f = {.writer = writer,
                              .frame = frame,
                              .space = vmv_world_space(world, frame->event.space),
-                             .page_size = world->page_size};
+                             .page_size = world->page_size,
+                             .block = UINT64_MAX};
     if (!f.space) return;
+    store_contents(&f);
     for (size_t i = 0; i < frame->run_count; i++) settle_run(&f, &frame->runs[i]);
     if (frame->has_resident) settle_absent(&f);
     frame->event.pages_written = count_written(&f);
@@ -163,4 +202,5 @@ void sink_frame_write(struct vmv_writer *writer, struct sink_frame *frame) {
     for (size_t i = 0; i < f.count; i++) vmv_writer_event(writer, &f.pages[i]);
     write_contents(&f);
     free(f.pages);
+    free(f.numbers);
 }

@@ -107,6 +107,7 @@ struct tracee {
     uint64_t sampled_sp, sampled_pc, sampled_run_ns;
     int64_t sampled_call;
     char name[16];
+    unsigned named; // times its name was looked at
     uint64_t run_ns; // on a processor, at the last frame
 
     struct tracee *next_waiting; // in rec_space.waiting

@@ -143,6 +143,10 @@ void track_close(struct track *track) {
     if (track->pagemap >= 0) close(track->pagemap);
     if (track->memory >= 0) close(track->memory);
     track_hashes_destroy(track->hashes);
+    track_runs_free(&track->found);
+    track_runs_free(&track->candidates);
+    track_runs_free(&track->files);
+    track_runs_free(&track->marked);
     free(track);
 }
 

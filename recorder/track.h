@@ -72,7 +72,8 @@ void track_runs_free(struct track_runs *runs);
 uint64_t track_runs_pages(const struct track_runs *runs); // sum of 4096-byte pages
 
 struct vmv_mapping;
-// The space's mappings, as read or as kept; used only where the kernel lacks PAGEMAP_SCAN (then required).
+// The space's mappings, as read or as kept, sorted. They tell where no file can be, which makes scans faster; required
+// where the kernel lacks PAGEMAP_SCAN.
 struct track_maps {
     const struct vmv_mapping *maps;
     size_t count;
@@ -83,7 +84,8 @@ int track_scan(struct track *track, struct track_maps maps, struct track_runs *o
 // After copying: which pages of `copied` were written meanwhile. They stay due for the next scan. Empty where hashes
 // are compared: nothing is known then.
 int track_rescan_torn(struct track *track, const struct track_runs *copied, struct track_runs *torn);
-// Everything that is resident or swapped out, without arming anything.
+// Everything that is resident or swapped out, without arming anything. Does not tell FILE (it would cost ten times as
+// much).
 int track_scan_resident(struct track *track, struct track_maps maps, struct track_runs *out);
 
 // Contents. Kept memory, zero it before first use.

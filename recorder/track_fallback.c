@@ -131,29 +131,29 @@ static bool is_private(struct track_maps maps, size_t *at, uint64_t addr) {
     return *at < maps.count && maps.maps[*at].start <= addr && !(maps.maps[*at].flags & VMV_MAP_SHARED);
 }
 
-// Pages still shared with the file of a private mapping have the file's contents: only their coming is news.
-enum { HASH_OF_FILE = 1, HASH_UNREADABLE = 2 };
+// Pages still shared with the file of a private mapping have the file's contents: only their coming is news. So it is
+// with pages that cannot be read without bringing them in.
+enum { HASH_UNREAD = 1, HASH_UNREADABLE = 2 };
 
-static void hash_run(struct track *track, const struct track_run *run, bool private, struct track_copy *copy,
-                     struct track_runs *out) {
-    struct track_runs one = {.runs = (struct track_run[]){*run}, .count = 1};
-    bool by_file = private && (run->pages & TRACK_PAGE_FILE);
-    uint64_t offset = 0, addr = run->start;
-    for (size_t at = 0; at < 1 && addr < run->end;) {
-        size_t pages =
-            by_file || !(run->pages & TRACK_PAGE_PRESENT) ? (size_t)((run->end - addr) / TRACK_PAGE_BYTES) : 0;
-        if (pages)
-            at = 1;
-        else {
-            at = track_copy(track, &one, at, &offset, 256, copy);
-            pages = copy->pages;
-        }
-        for (size_t i = 0; i < pages; i++, addr += TRACK_PAGE_BYTES) {
-            uint64_t hash = by_file || !(run->pages & TRACK_PAGE_PRESENT) ? HASH_OF_FILE
-                            : !copy->good[i]                              ? HASH_UNREADABLE
-                                             : XXH3_64bits(copy->bytes + i * TRACK_PAGE_BYTES, TRACK_PAGE_BYTES);
-            if (track_hashes_changed(track->hashes, addr, hash))
-                track_runs_add(out, addr, addr + TRACK_PAGE_BYTES, run->pages | TRACK_PAGE_WRITTEN);
+static void note(struct track *track, uint64_t addr, uint64_t hash, uint64_t pages, struct track_runs *out) {
+    if (track_hashes_changed(track->hashes, addr, hash))
+        track_runs_add(out, addr, addr + TRACK_PAGE_BYTES, pages | TRACK_PAGE_WRITTEN);
+}
+
+static void note_unread(struct track *track, const struct track_run *run, struct track_runs *out) {
+    for (uint64_t addr = run->start; addr < run->end; addr += TRACK_PAGE_BYTES)
+        note(track, addr, HASH_UNREAD, run->pages, out);
+}
+
+static void note_contents(struct track *track, struct track_run *run, struct track_copy *copy, struct track_runs *out) {
+    struct track_runs one = {.runs = run, .count = 1};
+    uint64_t offset = 0;
+    for (size_t at = 0; at < one.count;) {
+        at = track_copy(track, &one, at, &offset, 256, copy);
+        for (size_t i = 0; i < copy->pages; i++) {
+            uint64_t hash = HASH_UNREADABLE;
+            if (copy->good[i]) hash = XXH3_64bits(copy->bytes + i * TRACK_PAGE_BYTES, TRACK_PAGE_BYTES);
+            note(track, copy->addrs[i], hash, run->pages, out);
         }
     }
 }
@@ -163,10 +163,16 @@ static int scan_hashes(struct track *track, struct track_maps maps, struct track
     struct track_copy copy = {0};
     size_t at = 0;
     int error = track_scan_resident(track, maps, &resident);
+    if (error == 0 && track->scan_works) error = track_tell_files(track, maps, &resident);
     track_hashes_begin(track->hashes);
     for (size_t i = 0; i < resident.count && error == 0; i++) {
-        resident.runs[i].pages &= ~(uint64_t)TRACK_PAGE_WRITTEN;
-        hash_run(track, &resident.runs[i], is_private(maps, &at, resident.runs[i].start), &copy, out);
+        struct track_run *run = &resident.runs[i];
+        run->pages &= ~(uint64_t)TRACK_PAGE_WRITTEN;
+        bool of_file = (run->pages & TRACK_PAGE_FILE) && is_private(maps, &at, run->start);
+        if (of_file || !(run->pages & TRACK_PAGE_PRESENT))
+            note_unread(track, run, out);
+        else
+            note_contents(track, run, &copy, out);
     }
     track_hashes_end(track->hashes);
     track_copy_free(&copy);

@@ -16,6 +16,7 @@ struct track {
     bool missing, split_huge;
     enum sources_changed changed;
     struct track_hashes *hashes;
+    struct track_runs found, candidates, files, marked; // kept memory of the scans
 };
 
 // Adds pages at the end; joins with the run before if they continue it.
@@ -25,6 +26,9 @@ void track_runs_sort(struct track_runs *runs);
 
 // Whether this kernel's PAGEMAP_SCAN tells guard pages.
 bool track_scan_knows_guard(int pagemap);
+
+// Adds FILE where it belongs, splitting runs.
+int track_tell_files(struct track *track, struct track_maps maps, struct track_runs *runs);
 
 // Kernels without PAGEMAP_SCAN.
 int track_fallback_resident(struct track *track, struct track_maps maps, struct track_runs *out);

@@ -14,7 +14,10 @@ _Static_assert((int)TRACK_PAGE_WRITTEN == (int)PAGE_IS_WRITTEN && (int)TRACK_PAG
                    (int)TRACK_PAGE_GUARD == (int)PAGE_IS_GUARD,
                "a run's bits are the kernel's");
 
-enum { RETURNED = PAGE_IS_WRITTEN | PAGE_IS_FILE | PAGE_IS_PRESENT | PAGE_IS_SWAPPED | PAGE_IS_PFNZERO | PAGE_IS_HUGE };
+// FILE is not among them: to tell it, the kernel looks into each page's own structure, which makes a scan ten times
+// slower (7 ms instead of 0.65 ms per GiB). It is asked for afterwards, of the pages found.
+enum { RETURNED = PAGE_IS_WRITTEN | PAGE_IS_PRESENT | PAGE_IS_SWAPPED | PAGE_IS_PFNZERO | PAGE_IS_HUGE };
+
 // The kernel collects 512 regions at a time. Given room for more, a scan that needs several such rounds reports the end
 // of the first but one round as walk_end, and the rest would be scanned twice.
 enum { REGIONS = 512 };
@@ -118,6 +121,94 @@ static int list_unarmed(const struct track *track, struct track_runs *out) {
     return scan_all(track, scan, TRACK_PAGE_UNARMED, out);
 }
 
+// The parts of found runs that lie in wanted->runs[first..last); both are sorted.
+static void add_common(const struct track_runs *found, const struct track_runs *wanted, size_t first, size_t last,
+                       struct track_runs *out) {
+    size_t w = first;
+    for (size_t i = 0; i < found->count; i++) {
+        const struct track_run *run = &found->runs[i];
+        while (w < last && wanted->runs[w].end <= run->start) w++;
+        for (size_t k = w; k < last && wanted->runs[k].start < run->end; k++) {
+            const struct track_run *want = &wanted->runs[k];
+            uint64_t start = run->start > want->start ? run->start : want->start;
+            uint64_t end = run->end < want->end ? run->end : want->end;
+            track_runs_add(out, start, end, run->pages);
+        }
+    }
+}
+
+// Runs `scan` over `wanted`. What lies nearer together than `near` bytes is scanned in one go.
+static int scan_parts(struct track *track, struct pm_scan_arg scan, const struct track_runs *wanted, uint64_t near,
+                      struct track_runs *out) {
+    struct track_runs *found = &track->found;
+    int error = 0;
+    for (size_t i = 0, next; i < wanted->count && error == 0; i = next) {
+        uint64_t end = wanted->runs[i].end;
+        for (next = i + 1; next < wanted->count && wanted->runs[next].start - end < near; next++)
+            end = wanted->runs[next].end;
+        scan.start = wanted->runs[i].start;
+        scan.end = end;
+        found->count = 0;
+        error = scan_all(track, scan, 0, found);
+        add_common(found, wanted, i, next, out);
+    }
+    return error;
+}
+
+// Whether pages of a file (or of shared memory) can lie at addr; *end: up to where the answer holds.
+static bool may_be_of_file(struct track_maps maps, size_t *at, uint64_t addr, uint64_t *end) {
+    while (*at < maps.count && maps.maps[*at].end <= addr) (*at)++;
+    const struct vmv_mapping *mapping = *at < maps.count ? &maps.maps[*at] : NULL;
+    bool inside = mapping && mapping->start <= addr;
+    uint64_t border = !mapping ? UINT64_MAX : inside ? mapping->end : mapping->start;
+    if (border < *end) *end = border;
+    return !inside || mapping->inode || (mapping->flags & VMV_MAP_SHARED);
+}
+
+static void choose_candidates(const struct track_runs *runs, struct track_maps maps, struct track_runs *out) {
+    size_t at = 0;
+    out->count = 0;
+    for (size_t i = 0; i < runs->count; i++) {
+        for (uint64_t addr = runs->runs[i].start, end; addr < runs->runs[i].end; addr = end) {
+            end = runs->runs[i].end;
+            if (may_be_of_file(maps, &at, addr, &end)) track_runs_add(out, addr, end, 0);
+        }
+    }
+}
+
+// `runs` split so that FILE stands at those of its pages that lie in `files`.
+static void mark_files(const struct track_runs *runs, const struct track_runs *files, struct track_runs *out) {
+    size_t f = 0;
+    out->count = 0;
+    for (size_t i = 0; i < runs->count; i++) {
+        struct track_run run = runs->runs[i];
+        for (uint64_t end; run.start < run.end; run.start = end) {
+            while (f < files->count && files->runs[f].end <= run.start) f++;
+            uint64_t from = f < files->count ? files->runs[f].start : UINT64_MAX;
+            bool file = from <= run.start;
+            uint64_t border = file ? files->runs[f].end : from;
+            end = border < run.end ? border : run.end;
+            track_runs_add(out, run.start, end, run.pages | (file ? TRACK_PAGE_FILE : 0));
+        }
+    }
+}
+
+enum { NEAR_BYTES = 2 << 20, NEAR_FILE_BYTES = 128 << 10 };
+
+int track_tell_files(struct track *track, struct track_maps maps, struct track_runs *runs) {
+    struct track_runs *candidates = &track->candidates, *files = &track->files, *marked = &track->marked;
+    struct pm_scan_arg scan = {.category_mask = PAGE_IS_FILE};
+    files->count = 0;
+    choose_candidates(runs, maps, candidates);
+    int error = scan_parts(track, scan, candidates, NEAR_FILE_BYTES, files);
+    if (error || !files->count) return error;
+    mark_files(runs, files, marked);
+    struct track_runs swap = *runs;
+    *runs = *marked;
+    *marked = swap;
+    return 0;
+}
+
 int track_scan(struct track *track, struct track_maps maps, struct track_runs *out) {
     out->count = 0;
     if (track->changed != SOURCES_CHANGED_WP_ASYNC) return track_fallback_scan(track, maps, out);
@@ -127,44 +218,15 @@ int track_scan(struct track *track, struct track_maps maps, struct track_runs *o
     if (error == 0) error = list_huge(track, out);
     if (error == 0) error = list_unarmed(track, out);
     track_runs_sort(out);
-    return error;
+    return error ? error : track_tell_files(track, maps, out);
 }
-
-// The parts of `runs` that lie in `wanted` from *at on; both are sorted.
-static void add_common(const struct track_runs *runs, const struct track_runs *wanted, size_t first, size_t last,
-                       struct track_runs *out) {
-    size_t w = first;
-    for (size_t i = 0; i < runs->count; i++) {
-        const struct track_run *run = &runs->runs[i];
-        while (w < last && wanted->runs[w].end <= run->start) w++;
-        for (size_t k = w; k < last && wanted->runs[k].start < run->end; k++) {
-            const struct track_run *want = &wanted->runs[k];
-            uint64_t start = run->start > want->start ? run->start : want->start;
-            uint64_t end = run->end < want->end ? run->end : want->end;
-            if (!(want->pages & (TRACK_PAGE_HUGE | TRACK_PAGE_UNARMED))) track_runs_add(out, start, end, run->pages);
-        }
-    }
-}
-
-enum { NEAR_BYTES = 2 << 20 }; // what lies closer together is scanned in one go
 
 int track_rescan_torn(struct track *track, const struct track_runs *copied, struct track_runs *torn) {
     torn->count = 0;
     if (track->changed != SOURCES_CHANGED_WP_ASYNC) return track_fallback_torn(track, copied, torn);
-    struct track_runs found = {0};
-    int error = 0;
-    for (size_t i = 0, next; i < copied->count && error == 0; i = next) {
-        uint64_t end = copied->runs[i].end;
-        for (next = i + 1; next < copied->count && copied->runs[next].start - end < NEAR_BYTES; next++)
-            end = copied->runs[next].end;
-        struct pm_scan_arg scan = scan_written(track, copied->runs[i].start, end);
-        scan.category_mask |= PAGE_IS_WPALLOWED;
-        found.count = 0;
-        error = scan_all(track, scan, 0, &found);
-        add_common(&found, copied, i, next, torn);
-    }
-    track_runs_free(&found);
-    return error;
+    struct pm_scan_arg scan = scan_written(track, 0, 0);
+    scan.category_mask |= PAGE_IS_WPALLOWED;
+    return scan_parts(track, scan, copied, NEAR_BYTES, torn);
 }
 
 int track_scan_resident(struct track *track, struct track_maps maps, struct track_runs *out) {

@@ -42,6 +42,7 @@ int main(int argc, char **argv) {
     if (fd < 0 || ftruncate(fd, PAGES * PAGE) != 0) truth_fail("memfd_create");
     char *shared = map_file(fd);
     for (size_t i = 0; i < PAGES; i++) call_store(shared + i * PAGE, 0x200 + i);
+    truth_sleep(TRUTH_QUIET_NS); // long enough to be seen: afterwards the mapping no longer shows these pages
     call_madvise(shared, PAGES * PAGE, MADV_DONTNEED);
     say("file pages come back", shared);
     return truth_end();

@@ -44,11 +44,9 @@ int main(int argc, char **argv) {
     truth_checkpoint("open");
     call_mprotect(start + 2 * PAGE, PAGE, PROT_READ);
     truth_checkpoint("one page read-only");
-    for (size_t i = 0; i < GUARDS; i++) {
-        run_into(start + (3 + i) * PAGE, 8 * i);
-        truth_value("behind the guard", start + (3 + i) * PAGE + 8 * i, 8);
-    }
+    for (size_t i = 0; i < GUARDS; i++) run_into(start + (3 + i) * PAGE, 8 * i);
     truth_checkpoint("guards opened");
+    for (size_t i = 0; i < GUARDS; i++) truth_value("behind the guard", start + (3 + i) * PAGE + 8 * i, 8);
     call_mprotect(start + 1, PAGE, PROT_READ);
     call_munmap(start + 6 * PAGE, PAGE);
     call_mprotect(start + 5 * PAGE, 3 * PAGE, PROT_READ); // stops at the hole, with the first page changed
