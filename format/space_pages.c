@@ -283,6 +283,7 @@ static void hole_page(struct vmv_page *page, const void *how_pointer, uint64_t p
     const struct how *how = how_pointer;
     bool punched = how->event->type == VMV_EV_PUNCH;
     bool own_copy = how->memory == MEMORY_PRIVATE_FILE && in_memory(page) && !(page->flags & VMV_PAGEF_FILE);
+    if (page->state == VMV_PAGE_GUARD) return;
     if (punched && own_copy) return; // a hole leaves private copies alone; the end of the file does not
     gone_page(page, how, place);
     forget_content(page);

@@ -4,7 +4,7 @@
 #include "summary.h"
 #include "summary_bucket.h"
 
-enum { SUMMARY_VERSION = 1, LEAST_BUCKET = 6, LEAST_REGION = 4, LEAST_THREAD = 2, LEAST_LANDMARK = 5 };
+enum { SUMMARY_VERSION = 1, LEAST_BUCKET = 9, LEAST_REGION = 4, LEAST_THREAD = 2, LEAST_LANDMARK = 5 };
 
 // --- writing
 
