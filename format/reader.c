@@ -158,10 +158,9 @@ static void add_counts(struct vmv_reader *reader, const struct vmv_chunk *chunk)
     reader->end.raw_bytes += chunk->header.raw;
 }
 
-// Adds what stands behind the newest INDEX to its totals.
+// Adds what stands behind the INDEX whose totals are known.
 static void estimate_end(struct vmv_reader *reader) {
-    size_t from = reader->count;
-    while (from > 0 && reader->chunks[from - 1].header.type != VMV_CHUNK_INDEX) from--;
+    size_t from = reader->totals_until;
     for (size_t i = from; i < reader->count; i++) {
         const struct vmv_chunk *chunk = &reader->chunks[i];
         if (chunk->header.type == VMV_CHUNK_EVENTS) add_counts(reader, chunk);

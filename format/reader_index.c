@@ -174,11 +174,13 @@ static bool load_chain(struct vmv_reader *reader, uint64_t newest) {
         free(segment.payload);
     }
     free(offsets);
-    if (ok)
-        reader->end = totals;
-    else
+    if (!ok) {
         forget_chunks(reader);
-    return ok;
+        return false;
+    }
+    reader->end = totals;
+    reader->totals_until = reader->count;
+    return true;
 }
 
 // --- without an index

@@ -38,6 +38,7 @@ struct vmv_reader {
     char error[320];
     struct vmv_chunk *chunks;
     size_t count, room;
+    size_t totals_until;               // chunks that the totals in `end` cover
     uint64_t sound;                    // offset up to which chunks were found
     uint64_t skipped_from, skipped_to; // the first stretch passed over because it is damaged; equal: none
     struct vmv_number_list pages, stacks, regs;

@@ -169,6 +169,32 @@ static void index_chain(void **state) {
     kit_remove(name);
 }
 
+// With an INDEX of the chain damaged, headers are hopped over, and the totals come from the events.
+static void broken_chain(void **state) {
+    char *name = kit_name(), *cut = kit_name();
+    kit_long(name, 15);
+    struct vmv_reader *reader = kit_reader(name);
+    struct kit_file file = kit_load(name);
+    size_t count, others, first = 0, last;
+    const struct vmv_chunk *chunk = vmv_reader_chunks(reader, &count);
+    while (chunk[first].header.type != VMV_CHUNK_INDEX) first++;
+    for (last = count; chunk[last - 1].header.type != VMV_CHUNK_INDEX;) last--;
+    assert_true(last - 1 > first);
+    file.data[chunk[first].offset + VMV_CHUNK_HEADER_BYTES] ^= 0x10;
+    kit_save(cut, file.data, chunk[last - 1].offset);
+    struct vmv_reader *other = kit_reader(cut);
+    vmv_reader_chunks(other, &others);
+    assert_int_equal(others, last - 1);
+    assert_memory_equal(vmv_reader_end(other)->events, vmv_reader_end(reader)->events,
+                        sizeof vmv_reader_end(reader)->events);
+    assert_false(vmv_reader_verify(other, NULL, NULL).ok);
+    vmv_reader_close(other);
+    vmv_reader_close(reader);
+    free(file.data);
+    kit_remove(cut);
+    kit_remove(name);
+}
+
 // --- outputs
 
 static void through_a_pipe(void **state) {
@@ -435,6 +461,7 @@ int main(void) {
         cmocka_unit_test(times_never_fall),
         cmocka_unit_test(long_trace),
         cmocka_unit_test(index_chain),
+        cmocka_unit_test(broken_chain),
         cmocka_unit_test(through_a_pipe),
         cmocka_unit_test(from_standard_input),
         cmocka_unit_test(closed_pipe),
