@@ -406,7 +406,8 @@ static void general_encode(struct vmv_codec *codec, struct vmv_out *out, const s
     body_encode(codec, out, event, &layouts[event->type]);
     size_t length = out->length - at - 1, extra = 0;
     for (size_t rest = length; rest >= 0x80; rest >>= 7) extra++;
-    if (extra) memmove(vmv_out_reserve(out, extra) - length + extra, out->data + at + 1, length);
+    vmv_out_reserve(out, extra);
+    if (extra) memmove(out->data + at + 1 + extra, out->data + at + 1, length);
     out->length = at;
     vmv_out_varint(out, length);
     out->length += length;

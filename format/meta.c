@@ -161,7 +161,7 @@ void vmv_meta_encode(struct vmv_out *out, const struct vmv_meta *meta) {
     items_encode(out, meta, meta_items, COUNT(meta_items));
 }
 
-static bool page_size_sound(uint32_t size) { return size >= 1024 && size <= 1 << 20 && !(size & (size - 1)); }
+static bool page_size_sound(uint32_t size) { return size >= 4096 && size <= 1 << 20 && !(size & (size - 1)); }
 
 bool vmv_meta_decode(struct vmv_in *in, struct vmv_arena *arena, struct vmv_meta *meta) {
     *meta = (struct vmv_meta){0};
@@ -177,6 +177,9 @@ bool vmv_meta_decode(struct vmv_in *in, struct vmv_arena *arena, struct vmv_meta
             item_decode(&value, arena, meta, meta_items, COUNT(meta_items), tag);
         sound = !value.bad;
     }
+    for (size_t i = 0; i < COUNT(meta_items); i++) // what an older recorder did not say is empty, not NULL
+        if (meta_items[i].kind == VALUE_TEXT && !AT(const char *, meta, &meta_items[i]))
+            AT(const char *, meta, &meta_items[i]) = "";
     return sound && !in->bad && page_size_sound(meta->page_size);
 }
 
