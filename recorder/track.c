@@ -154,6 +154,7 @@ int track_uffd(const struct track *track) { return track->uffd; }
 int track_pagemap(const struct track *track) { return track->pagemap; }
 enum sources_changed track_changed(const struct track *track) { return track->changed; }
 bool track_missing(const struct track *track) { return track->missing; }
+bool track_incomplete(const struct track *track) { return track->incomplete; }
 
 static int register_mode(const struct track *track, uint64_t start, uint64_t end, uint64_t mode) {
     struct uffdio_register range = {.range = {.start = start, .len = end - start}, .mode = mode};

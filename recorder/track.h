@@ -87,6 +87,8 @@ int track_rescan_torn(struct track *track, const struct track_runs *copied, stru
 // Everything that is resident or swapped out, without arming anything. Does not tell FILE (it would cost ten times as
 // much).
 int track_scan_resident(struct track *track, struct track_maps maps, struct track_runs *out);
+// The last scan could not look at all pages: without PAGEMAP_SCAN, reservations of many GiB are read in part only.
+bool track_incomplete(const struct track *track);
 
 // Contents. Kept memory, zero it before first use.
 struct track_copy {

@@ -12,7 +12,10 @@
 #include "kernel.h"
 #include "track_private.h"
 
-enum { WORDS = 16384, LARGE_BYTES = 256 << 20 };
+// A page of pagemap takes 8 bytes and about 10 ns to read whether it is there or not: reservations of many GiB would
+// take seconds. So a scan reads the first 16 GiB of those only.
+enum { WORDS = 4096, LARGE_BYTES = 256 << 20 };
+static const uint64_t LARGE_BUDGET = 16ULL << 30;
 
 static uint64_t bits_of(uint64_t word) {
     return (word & PAGEMAP_PRESENT ? TRACK_PAGE_PRESENT : 0u) | (word & PAGEMAP_FILE ? TRACK_PAGE_FILE : 0u) |
@@ -21,11 +24,11 @@ static uint64_t bits_of(uint64_t word) {
 
 // Pages of [start, end) that are here or swapped out; at most `limit` of them (all there are, as the kernel counts).
 static int read_range(int pagemap, uint64_t start, uint64_t end, uint64_t limit, struct track_runs *out) {
-    uint64_t words[WORDS / 4];
+    uint64_t words[WORDS];
     uint64_t found = 0;
     while (start < end && found < limit) {
         uint64_t want = (end - start) / TRACK_PAGE_BYTES;
-        size_t bytes = want < WORDS / 4 ? (size_t)want * 8 : sizeof words;
+        size_t bytes = want < WORDS ? (size_t)want * 8 : sizeof words;
         ssize_t got = pread(pagemap, words, bytes, (off_t)(start / TRACK_PAGE_BYTES * 8));
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return -errno;
@@ -79,22 +82,36 @@ static uint64_t pages_in(const struct size_of *sizes, size_t count, const struct
     return pages;
 }
 
+// A mapping so large that its pagemap is not simply read: up to where all its pages have been found, or the budget is
+// used up.
+static int read_large(struct track *track, const struct vmv_mapping *mapping, struct size_of *sizes, size_t count,
+                      uint64_t *budget, struct track_runs *out) {
+    uint64_t length = mapping->end - mapping->start, limit = sizes ? pages_in(sizes, count, mapping) : UINT64_MAX;
+    if (limit == 0) return 0;
+    uint64_t part = length < *budget ? length : *budget;
+    uint64_t before = track_runs_pages(out);
+    int error = read_range(track->pagemap, mapping->start, mapping->start + part, limit, out);
+    *budget -= part;
+    if (part < length && track_runs_pages(out) - before < limit) track->incomplete = true;
+    return error;
+}
+
 int track_fallback_resident(struct track *track, struct track_maps maps, struct track_runs *out) {
     struct size_of *sizes = NULL;
     size_t count = 0;
+    uint64_t budget = LARGE_BUDGET;
     bool asked = false;
     int error = 0;
     out->count = 0;
+    track->incomplete = false;
     for (size_t i = 0; i < maps.count && error == 0; i++) {
         const struct vmv_mapping *mapping = &maps.maps[i];
-        uint64_t limit = UINT64_MAX;
+        bool large = mapping->end - mapping->start > LARGE_BYTES;
         if (mapping->start >= UINT64_MAX / 2) continue; // [vsyscall]
-        if (mapping->end - mapping->start > LARGE_BYTES) {
-            if (!asked) sizes = read_sizes(track->pid, &count);
-            asked = true;
-            if (sizes) limit = pages_in(sizes, count, mapping);
-        }
-        error = read_range(track->pagemap, mapping->start, mapping->end, limit, out);
+        if (large && !asked) sizes = read_sizes(track->pid, &count);
+        asked |= large;
+        error = large ? read_large(track, mapping, sizes, count, &budget, out)
+                      : read_range(track->pagemap, mapping->start, mapping->end, UINT64_MAX, out);
     }
     free(sizes);
     return error;

@@ -14,6 +14,7 @@ struct track {
     bool scan_works;           // PAGEMAP_SCAN
     bool knows_guard;          // it tells guard pages (6.15)
     bool missing, split_huge;
+    bool incomplete; // the last scan left out part of a large reservation
     enum sources_changed changed;
     struct track_hashes *hashes;
     struct track_runs found, candidates, files, marked; // kept memory of the scans
