@@ -55,9 +55,9 @@ static void event_fact(struct page_writer *page, const char *name, const struct 
     when(page->app, event->t, time, sizeof time);
     who(page->app, event->tid ? event->tid : event->pid, thread, sizeof thread);
     if (event->type == VMV_EV_MAPS)
-        inspector_fact(page, name, UI_DIM, "found in the process's maps, %s", time);
+        inspector_fact(page, name, UI_DIM, "found in the process's maps\n%s", time);
     else
-        inspector_fact(page, name, UI_DIM, "%s, %s, %s", type ? type : "event", thread, time);
+        inspector_fact(page, name, UI_DIM, "%s, %s\n%s", type ? type : "event", thread, time);
 }
 
 void inspector_origin(struct page_writer *page, uint64_t start, uint64_t end) {
@@ -83,7 +83,7 @@ static void touch_fact(struct page_writer *page, const char *name, const struct 
     static const char *const access[] = {"", " to read", " to write", " to execute"};
     when(page->app, event->t, time, sizeof time);
     who(page->app, event->tid, thread, sizeof thread);
-    inspector_fact(page, name, UI_DIM, "%s%s, %s", thread, event->access < 4 ? access[event->access] : "", time);
+    inspector_fact(page, name, UI_DIM, "%s%s\n%s", thread, event->access < 4 ? access[event->access] : "", time);
     if (!event->pc) return;
     view_address_name(page->app, event->pc, place, sizeof place);
     inspector_fact(page, "  from", UI_FAINT, "%s%s", event->kernel ? "the kernel, called at " : "", place);

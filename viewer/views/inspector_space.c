@@ -50,6 +50,12 @@ static void process_facts(struct page_writer *page) {
 /* --- frame
  * ------------------------------------------------------------------------------------------------------------------ */
 
+static void count_fact(struct page_writer *page, const char *name, uint64_t count, const char *words) {
+    char text[UI_FORMAT_SIZE];
+    ui_format_count(text, sizeof text, count);
+    inspector_fact(page, name, UI_DIM, "%s page%s%s", text, count == 1 ? "" : "s", count ? words : "");
+}
+
 static void frame_facts(struct page_writer *page) {
     static const char *const why[] = {"its interval", "a fatal signal", "exec", "exit"};
     struct app *app = page->app;
@@ -75,14 +81,10 @@ static void frame_facts(struct page_writer *page) {
         inspector_fact(page, "knowledge", UI_FAINT, "counting \xe2\x80\xa6");
         return;
     }
-    ui_format_count(text, sizeof text, census.exact);
-    inspector_fact(page, "exact", UI_DIM, "%s pages", text);
-    ui_format_count(text, sizeof text, census.stale);
-    inspector_fact(page, "stale", UI_DIM, "%s pages: may have changed", text);
-    ui_format_count(text, sizeof text, census.torn);
-    inspector_fact(page, "torn", UI_DIM, "%s pages: written while copied", text);
-    ui_format_count(text, sizeof text, census.unknown);
-    inspector_fact(page, "unknown", UI_DIM, "%s pages: never captured", text);
+    count_fact(page, "exact", census.exact, "");
+    count_fact(page, "stale", census.stale, ": may have changed");
+    count_fact(page, "torn", census.torn, ": written while copied");
+    count_fact(page, "unknown", census.unknown, ": never captured");
 }
 
 /* --- recording

@@ -87,16 +87,24 @@ static void certainty_words(struct app *app, const struct vmv_thread *thread, ch
         snprintf(out, size, "%s: %s", view_certainty_word((enum vmv_certainty)thread->certainty), ago);
 }
 
+/* "libc.so.6 r-x +1b278": the name is cut, never the offset. */
+static void target(struct page_writer *page, int x, const struct app_mapping *mapping, uint64_t value) {
+    char offset[32];
+    snprintf(offset, sizeof offset, "+%llx", (unsigned long long)(value - mapping->map->start));
+    int room = page->x + page->w - x - ui_text_width(UI_S, offset) - 6;
+    int width = ui_min(ui_text_width(UI_S, mapping->name), room);
+    ui_draw_text_fit(page->app->draw, x, page->y, width, UI_S, UI_FAINT, mapping->name);
+    ui_draw_text(page->app->draw, x + width + 6, page->y, UI_S, UI_FAINT, offset);
+}
+
 static void value_row(struct page_writer *page, const char *name, uint64_t value, bool pointer, bool strong) {
     struct app *app = page->app;
     const struct app_mapping *mapping = pointer && value ? app_mapping_at(app, value) : NULL;
-    char place[APP_NAME_SIZE + 24] = "";
     ui_color color = mapping ? view_kind_color(mapping->kind) : strong ? UI_WHITE : UI_DIM;
-    if (mapping) view_address_name(app, value, place, sizeof place);
     ui_draw_begin_group(app->draw, "register", name);
     ui_draw_text(app->draw, page->x, page->y, UI_S, strong ? UI_WHITE : UI_FAINT, name);
     int x = ui_draw_register(app->draw, page->x + 54, page->y, UI_S, color, value);
-    ui_draw_text_fit(app->draw, x + 10, page->y, page->x + page->w - x - 10, UI_S, UI_FAINT, place);
+    if (mapping) target(page, x + 10, mapping, value);
     struct ui_rect rect = ui_rect(page->x, page->y, page->w, 13);
     unsigned signals = ui_area(&app->ui, ui_id_child(ui_id_of("value"), (uint64_t)page->y), rect, UI_CURSOR_ARROW, 0);
     if (mapping && signals & UI_HOVER) app_hover_place(app, app_place_bytes(value, 8));

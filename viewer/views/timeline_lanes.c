@@ -71,7 +71,8 @@ static void draw_written_frames(struct app *app, const struct timeline_panel *pa
         if (history->frame[i].pages_written > most) most = history->frame[i].pages_written;
     for (size_t i = first; i < last; i++) {
         const struct timeline_frame *frame = &history->frame[i];
-        int x0 = timeline_x(panel, i ? (double)history->frame[i - 1].t : 0), x1 = timeline_x(panel, (double)frame->t);
+        uint64_t before = i ? history->frame[i - 1].t : history->span_count ? history->span[0].from : 0;
+        int x0 = timeline_x(panel, (double)before), x1 = timeline_x(panel, (double)frame->t);
         int height = level(frame->pages_written, most, room);
         int width = ui_clamp(x1 - x0 - 1, 1, ui_max(panel->area.w, 1));
         if (height) ui_draw_rect(app->draw, ui_rect(x1 - width, bottom - height, width, height), UI_WRITTEN_2);

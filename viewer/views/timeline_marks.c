@@ -110,7 +110,8 @@ static struct mark mark_of(const struct timeline_panel *panel, const struct vmv_
     return mark;
 }
 
-static void draw_mark(struct app *app, const struct timeline_panel *panel, const struct mark *mark, int room) {
+static void draw_mark(struct app *app, const struct timeline_panel *panel, const struct mark *mark, int room,
+                      int before) {
     struct ui_draw *draw = app->draw;
     int y = panel->marks.y;
     ui_color color = mark->bookmark ? UI_WHITE : mark->signal ? UI_ATTENTION : UI_DIM;
@@ -151,7 +152,9 @@ void timeline_draw_marks(struct app *app, const struct timeline_panel *panel) {
     ui_draw_begin_group(app->draw, "lane", "marks");
     for (size_t i = 0; i < count; i++) {
         int end = i + 1 < count ? marks[i + 1].x : ui_rect_right(panel->area);
-        draw_mark(app, panel, &marks[i], end - marks[i].x);
+        /* Left of the flag only where the one before leaves its words' room. */
+        int left = i ? marks[i - 1].x + 9 + ui_text_width(UI_S, marks[i - 1].text) : panel->area.x;
+        draw_mark(app, panel, &marks[i], end - marks[i].x, marks[i].x - left);
     }
     ui_draw_end_group(app->draw);
 }

@@ -75,7 +75,9 @@ static int group_keys(struct app *app, struct ui_rect column, int y, const struc
             bool joins =
                 k == i || (other->group && other->keys && strchr(row->group, '|') && !strcmp(other->group, row->group));
             size_t length = strlen(keys);
-            if (joins) snprintf(keys + length, sizeof keys - length, "%s%s", length ? " " : "", other->keys);
+            if (joins)
+                snprintf(keys + length, sizeof keys - length, "%s%.*s", length ? " " : "",
+                         (int)strcspn(other->keys, " "), other->keys);
         }
         y = key_row(app, column, y, keys, words_of(row));
     }
@@ -97,13 +99,21 @@ static int headings(struct ui_commands commands, const struct ui_command **headi
     return count;
 }
 
+/* Four columns are as wide as their words ask for; fewer are equally wide. */
+static struct ui_rect key_column(struct ui_rect sheet, int index, int columns) {
+    static const int starts[] = {0, 23, 50, 72, 100}; /* percent */
+    int width = sheet.w - 2 * MARGIN, at = index % columns;
+    int from = columns == 4 ? width * starts[at] / 100 : width * at / columns;
+    int to = columns == 4 ? width * starts[at + 1] / 100 : width * (at + 1) / columns;
+    return ui_rect(sheet.x + MARGIN + from, 0, to - from, 0);
+}
+
 static int draw_keys(struct app *app, struct ui_rect sheet, int y, int columns) {
     const struct ui_command *heading[MOST_GROUPS];
-    int count = headings(app->commands, heading), width = (sheet.w - 2 * MARGIN) / columns, lowest = y, top = y;
+    int count = headings(app->commands, heading), lowest = y, top = y;
     for (int i = 0; i < count; i++) {
         if (i && i % columns == 0) top = lowest + 12;
-        struct ui_rect column = ui_rect(sheet.x + MARGIN + i % columns * width, 0, width, 0);
-        lowest = ui_max(lowest, group_keys(app, column, top, heading[i]));
+        lowest = ui_max(lowest, group_keys(app, key_column(sheet, i, columns), top, heading[i]));
     }
     return lowest;
 }
@@ -226,7 +236,7 @@ static int draw_contents(struct app *app, struct ui_rect sheet, int y) {
 void view_help_draw(struct app *app) {
     overlay_cover(app, true);
     int width = ui_min(1272, app->width - 24);
-    int height = ui_min(app->help_height ? app->help_height : app->height, app->height - 24);
+    int height = ui_min(app->help_height ? app->help_height + 2 : app->height, app->height - 24);
     struct ui_rect sheet = ui_rect((app->width - width) / 2, (app->height - height) / 2, width, height);
     struct ui_rect inside = ui_rect_inset(sheet, 1);
     ui_id id = ui_id_of("help");

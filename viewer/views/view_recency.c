@@ -13,18 +13,19 @@
 static double weight(const uint64_t *sums, int from, int to) { return log1p((double)(sums[to] - sums[from])); }
 
 /* Three of the bounds so that the pages spread over the four steps between and after them as evenly as can be: the sum
- * of logarithms is largest when each step has its share, and an empty step adds nothing. */
+ * of logarithms is largest when each step has its share, and an empty step adds nothing. Of equals the one whose first
+ * bound is largest and whose others are smallest: an empty step is then the oldest. */
 static void choose_bounds(const struct app_ages *ages, uint64_t bound[3]) {
     uint64_t sums[APP_AGES + 2] = {0};
     int best[3] = {4, 5, 6}; /* 100 ms, 300 ms, 1 s */
     double most = 0;
     for (int i = 0; i <= APP_AGES; i++) sums[i + 1] = sums[i] + ages->count[i];
-    for (int i = 0; i < APP_AGES; i++)
+    for (int i = APP_AGES - 3; i >= 0 && sums[APP_AGES + 1]; i--)
         for (int j = i + 1; j < APP_AGES; j++)
             for (int k = j + 1; k < APP_AGES; k++) {
                 double sum = weight(sums, 0, i + 1) + weight(sums, i + 1, j + 1) + weight(sums, j + 1, k + 1) +
                              weight(sums, k + 1, APP_AGES + 1);
-                if (sum <= most) continue;
+                if (sum <= most + 1e-9) continue;
                 most = sum;
                 best[0] = i;
                 best[1] = j;

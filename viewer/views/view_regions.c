@@ -22,7 +22,7 @@ struct columns { /* right edges */
 static struct columns columns_of(const struct view_layout *layout) {
     int right = ui_rect_right(layout->regions);
     bool numbers = layout->region_numbers;
-    return (struct columns){numbers ? right - 126 : right - 60, right - 76, right - 54, right - 8, numbers};
+    return (struct columns){numbers ? right - 126 : right - 60, right - 76, right - 50, right - 8, numbers};
 }
 
 /* --- which rows there are
@@ -141,6 +141,16 @@ struct numbers {
     uint64_t bytes, resident, written;
 };
 
+/* Four digits fit. */
+static void written_text(char *out, size_t size, uint64_t written) {
+    if (written < 10000)
+        snprintf(out, size, "%llu", (unsigned long long)written);
+    else if (written < 1000000)
+        snprintf(out, size, "%lluk", (unsigned long long)written / 1000);
+    else
+        snprintf(out, size, "%lluM", (unsigned long long)written / 1000000);
+}
+
 static void draw_numbers(struct app *app, const struct columns *columns, int y, struct numbers n, ui_color color) {
     struct ui_draw *draw = app->draw;
     ui_draw_quantity_right(draw, columns->size, y, UI_S, color, ui_quantity_size(n.bytes), 3);
@@ -151,7 +161,7 @@ static void draw_numbers(struct app *app, const struct columns *columns, int y, 
     else
         ui_draw_text_right(draw, columns->resident - 9, y, UI_S, UI_GHOST, UI_NONE);
     char text[UI_FORMAT_SIZE];
-    ui_format_count(text, sizeof text, n.written);
+    written_text(text, sizeof text, n.written);
     if (n.written) ui_draw_text_right(draw, columns->written, y, UI_S, UI_WRITTEN_1, text);
 }
 

@@ -77,6 +77,13 @@ static const struct hint *hints_of(const struct app *app) {
     return look == APP_LOOK_SPACE ? space_hints : look == APP_LOOK_PAGES ? page_hints : byte_hints;
 }
 
+/* Caps with their padding and gaps, and the words. */
+static int hint_width(const struct hint *hint) {
+    int caps = 1;
+    for (const char *c = hint->keys; *c; c++) caps += *c == ' ';
+    return ui_text_width(UI_S, hint->keys) + caps * 10 + ui_text_width(UI_S, hint->what) + 1;
+}
+
 static void subject(struct app *app, char *out, size_t size) {
     char name[APP_NAME_SIZE];
     struct app_place place = app->hover_set ? app->hover : app->selection;
@@ -107,8 +114,10 @@ void view_status_draw(struct app *app, const struct view_layout *layout) {
     } else {
         subject(app, text, sizeof text);
         int x = ui_draw_text_fit(draw, 12, y, 300, UI_S, UI_FAINT, text) + 12;
-        for (const struct hint *hint = hints_of(app); hint->keys && x < right - 60; hint++)
+        for (const struct hint *hint = hints_of(app); hint->keys; hint++) {
+            if (x + hint_width(hint) > right) break;
             x = ui_key_hint(draw, x, y, hint->keys, hint->what);
+        }
     }
     ui_draw_pop_clip(draw);
     ui_draw_end_group(draw);
