@@ -283,10 +283,14 @@ static void check_around(const struct vmv_space *space, size_t first, size_t cou
 #endif
 }
 
+static bool same_mapping(const struct vmv_mapping *a, const struct vmv_mapping *b) {
+    return !memcmp(a, b, offsetof(struct vmv_mapping, name)) && (a->name == b->name || !strcmp(a->name, b->name));
+}
+
 static void splice(struct vmv_space *space, size_t first, size_t old, const struct vmv_mapping *fresh, size_t count) {
     // Leave out what stays as it is.
-    while (old && count && !memcmp(&space->maps[first], fresh, sizeof *fresh)) first++, old--, fresh++, count--;
-    while (old && count && !memcmp(&space->maps[first + old - 1], &fresh[count - 1], sizeof *fresh)) old--, count--;
+    while (old && count && same_mapping(&space->maps[first], fresh)) first++, old--, fresh++, count--;
+    while (old && count && same_mapping(&space->maps[first + old - 1], &fresh[count - 1])) old--, count--;
     if (!old && !count) return;
     for (size_t i = 0; i < old; i++) account(space, &space->maps[first + i], -1);
     if (old != count) resize(space, first, old, count);
