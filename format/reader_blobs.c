@@ -1,6 +1,7 @@
 // Contents, stacks and registers by number.
 #include "reader_private.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,10 +97,16 @@ static const struct vmv_chunk *chunk_of(struct vmv_reader *reader, const struct 
     return NULL;
 }
 
-static bool view_number(struct vmv_reader *reader, const struct vmv_number_list *list, uint64_t number,
-                        struct vmv_block_view *view) {
+static bool missing(struct vmv_reader *reader, const char *kind, uint64_t number) {
+    snprintf(reader->error, sizeof reader->error, "%s: %s %llu: nothing is stored under this number", reader->path,
+             kind, (unsigned long long)number);
+    return false;
+}
+
+static bool view_number(struct vmv_reader *reader, const struct vmv_number_list *list, const char *kind,
+                        uint64_t number, struct vmv_block_view *view) {
     const struct vmv_chunk *chunk = chunk_of(reader, list, number);
-    if (!chunk) return vmv_reader_corrupt(reader, 0, "number", "nothing is stored under it");
+    if (!chunk) return missing(reader, kind, number);
     if (!vmv_reader_block_of_item(reader, chunk, number - chunk->header.first, view)) return false;
     view->block.item += chunk->header.first; // from here on the number of its first item
     return true;
@@ -112,8 +119,8 @@ bool vmv_reader_page(struct vmv_reader *reader, uint64_t content, uint8_t *out) 
         memset(out, 0, page);
         return true;
     }
-    if (content < VMV_CONTENT_FIRST) return vmv_reader_corrupt(reader, 0, "content", "no bytes are stored for it");
-    if (!view_number(reader, &reader->pages, content, &view)) return false;
+    if (content < VMV_CONTENT_FIRST) return missing(reader, "content", content);
+    if (!view_number(reader, &reader->pages, "content", content, &view)) return false;
     if (view.block.raw != view.block.items * page)
         return vmv_reader_corrupt(reader, view.block.offset, "block", "does not hold whole pages");
     memcpy(out, view.data + (content - view.block.item) * page, page);
@@ -142,7 +149,7 @@ bool vmv_regs_next(struct vmv_in *in, struct vmv_regs *regs) {
 bool vmv_reader_stack(struct vmv_reader *reader, uint64_t number, struct vmv_stack *stack) {
     struct vmv_block_view view;
     memset(stack, 0, sizeof *stack);
-    if (!view_number(reader, &reader->stacks, number, &view)) return false;
+    if (!view_number(reader, &reader->stacks, "stack", number, &view)) return false;
     struct vmv_in in = {.data = view.data, .length = view.block.raw};
     for (uint64_t i = view.block.item; i <= number; i++)
         if (!vmv_stack_next(&in, stack)) return vmv_reader_corrupt(reader, view.block.offset, "stack", "malformed");
@@ -159,7 +166,7 @@ bool vmv_reader_stack(struct vmv_reader *reader, uint64_t number, struct vmv_sta
 bool vmv_reader_regs(struct vmv_reader *reader, uint64_t number, struct vmv_regs *regs) {
     struct vmv_block_view view;
     memset(regs, 0, sizeof *regs);
-    if (!view_number(reader, &reader->regs, number, &view)) return false;
+    if (!view_number(reader, &reader->regs, "register blob", number, &view)) return false;
     struct vmv_in in = {.data = view.data, .length = view.block.raw};
     for (uint64_t i = view.block.item; i <= number; i++)
         if (!vmv_regs_next(&in, regs)) return vmv_reader_corrupt(reader, view.block.offset, "registers", "malformed");

@@ -58,8 +58,9 @@ static const char *reference_error(const struct check *check, const struct vmv_e
         return "an event names registers that are not stored before it";
     if (event->type == VMV_EV_CONTENT && !content_known(check, event->content, pages ? pages : 1))
         return "an event names contents that are not stored before it";
-    if (event->type == VMV_EV_MMAP && event->object >= check->objects)
-        return "an event names an object that is not stored before it";
+    bool object_known = event->object < check->objects;
+    for (size_t i = 0; i < event->map_count; i++) object_known = object_known && event->maps[i].object < check->objects;
+    if (!object_known) return "an event names an object that is not stored before it";
     return NULL;
 }
 

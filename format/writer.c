@@ -4,6 +4,7 @@
 #include "writer_events.h"
 #include "writer_objects.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,6 +87,7 @@ struct vmv_writer *vmv_writer_create_with(int fd, const struct vmv_meta *meta, c
     struct vmv_file_header header = {.major = VMV_FORMAT_MAJOR, .minor = VMV_FORMAT_MINOR};
     struct vmv_writer *writer = calloc(1, sizeof *writer);
     if (!writer) abort();
+    assert(meta->page_size >= 512 && (meta->page_size & (meta->page_size - 1)) == 0);
     make_id(header.id, options);
     writer->world = vmv_world_create(meta->page_size);
     writer->summary = vmv_summary_builder_create();
@@ -240,6 +242,9 @@ bool vmv_writer_complete(struct vmv_writer *writer, struct vmv_end *end) {
 
 bool vmv_writer_finish(struct vmv_writer *writer, struct vmv_end *end) {
     bool complete = vmv_writer_complete(writer, end);
+    vmv_output_close(&writer->output);
+    complete = complete && !writer->output.failed;
+    end->complete = complete;
     destroy(writer);
     return complete;
 }

@@ -77,7 +77,7 @@ uint32_t vmv_objects_add(struct vmv_objects *objects, const struct vmv_object_id
     objects->identity.length = 0;
     identity_encode(&objects->identity, identity);
     uint32_t number = find(objects, &objects->identity);
-    if (number != 0) {
+    if (number != 0 || objects->output->failed) {
         if (fd >= 0) close(fd);
         return number;
     }

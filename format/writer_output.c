@@ -72,9 +72,13 @@ bool vmv_output_open(struct vmv_output *output, int fd, const struct vmv_file_he
     return !output->failed;
 }
 
-void vmv_output_free(struct vmv_output *output) {
+void vmv_output_close(struct vmv_output *output) {
     if (output->fd >= 0 && close(output->fd) != 0 && errno != EINTR) fail(output, errno);
     output->fd = -1;
+}
+
+void vmv_output_free(struct vmv_output *output) {
+    vmv_output_close(output);
     ZSTD_freeCCtx(output->zstd);
     vmv_out_free(&output->scratch);
     vmv_out_free(&output->recent.entries);

@@ -30,7 +30,8 @@ struct vmv_part { // a piece of a payload
 };
 
 bool vmv_output_open(struct vmv_output *output, int fd, const struct vmv_file_header *header); // writes the file header
-void vmv_output_free(struct vmv_output *output);                                               // closes the descriptor
+void vmv_output_close(struct vmv_output *output); // the descriptor; if that fails, it is trouble too
+void vmv_output_free(struct vmv_output *output);  // closes it as well
 // Appends a chunk whose payload is the two parts. The caller has set type, flags, raw, times, first and count.
 void vmv_output_chunk(struct vmv_output *output, struct vmv_chunk_header *header, struct vmv_part lead,
                       struct vmv_part body);

@@ -1,6 +1,7 @@
 // What the writer writes, the reader reads: round trips, outputs that fail, files that are not traces.
 #include <errno.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -279,6 +280,49 @@ static void full_device(void **state) {
     assert_non_null(strstr(error, "No space left"));
 }
 
+// The disk fills up in the middle (here: the largest file size allowed is reached, in the middle of a write): what was
+// written before opens.
+static void full_in_the_middle(void **state) {
+    char *name = kit_name();
+    struct rlimit before, small = {.rlim_cur = 300000};
+    getrlimit(RLIMIT_FSIZE, &before);
+    small.rlim_max = before.rlim_max;
+    signal(SIGXFSZ, SIG_IGN);
+    struct vmv_writer *writer = kit_writer(name);
+    setrlimit(RLIMIT_FSIZE, &small);
+    kit_begin(writer);
+    for (unsigned i = 0; i < 40; i++) kit_frame(writer, 10000000 + i * 250000000ull, i + 1, 0, 5, i + 1);
+    setrlimit(RLIMIT_FSIZE, &before);
+    assert_non_null(vmv_writer_trouble(writer));
+    assert_non_null(strstr(vmv_writer_trouble(writer), "failed at byte"));
+    assert_false(vmv_writer_finish(writer, &(struct vmv_end){0}));
+    struct vmv_reader *reader = kit_reader(name);
+    assert_int_equal(vmv_reader_bytes(reader), 300000);
+    assert_true(vmv_reader_end(reader)->events[VMV_EV_FRAME] >= 10);
+    assert_non_null(strstr(vmv_reader_warning(reader), "cut at byte"));
+    kit_assert_clean(reader);
+    vmv_reader_close(reader);
+    kit_remove(name);
+}
+
+// One event each two seconds for an hour.
+static void idle_hour(void **state) {
+    char *name = kit_name();
+    struct vmv_writer *writer = kit_writer(name);
+    kit_begin(writer);
+    for (unsigned i = 0; i < 1800; i++) {
+        kit_fault(writer, i * 2000000000ull, i, 0);
+        for (unsigned tick = 1; tick < 40; tick++) vmv_writer_tick(writer, i * 2000000000ull + tick * 50000000);
+    }
+    kit_finish(writer);
+    struct vmv_reader *reader = kit_reader(name);
+    assert_true(vmv_reader_bytes(reader) < 500000);
+    assert_true(kit_count_chunks(reader, VMV_CHUNK_EVENTS) >= 1800);
+    kit_assert_clean(reader);
+    vmv_reader_close(reader);
+    kit_remove(name);
+}
+
 // --- files that are not traces, and ones that are newer
 
 static void expect_refused(const char *name, const char *why) {
@@ -462,6 +506,8 @@ int main(void) {
         cmocka_unit_test(long_trace),
         cmocka_unit_test(index_chain),
         cmocka_unit_test(broken_chain),
+        cmocka_unit_test(full_in_the_middle),
+        cmocka_unit_test(idle_hour),
         cmocka_unit_test(through_a_pipe),
         cmocka_unit_test(from_standard_input),
         cmocka_unit_test(closed_pipe),
