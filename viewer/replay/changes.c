@@ -61,7 +61,7 @@ static bool bytes_of(struct app *app, uint64_t content, struct app_place place, 
 }
 
 static bool same_bytes(struct app *app, uint64_t a, uint64_t b, struct app_place place) {
-    static uint8_t left[65536], right[65536];
+    uint8_t left[65536], right[65536];
     if (a == b) return true;
     if (!bytes_of(app, a, place, left) || !bytes_of(app, b, place, right)) return false;
     return !memcmp(left, right, place.len);

@@ -40,11 +40,10 @@ static bool fonts_for_scale(struct replay *replay) {
 }
 
 static void present(struct replay *replay, bool exposed) {
-    static uint64_t shown;
     uint64_t hash = ui_draw_hash(replay->draw);
     struct ui_buffer *buffer = ui_platform_buffer(replay->platform);
-    if (!buffer->pixels || (!exposed && hash == shown) || !fonts_for_scale(replay)) return;
-    shown = hash;
+    if (!buffer->pixels || (!exposed && hash == replay->shown) || !fonts_for_scale(replay)) return;
+    replay->shown = hash;
     ui_raster_paint(replay->draw, replay->fonts, ui_platform_scale(replay->platform), buffer);
     ui_platform_present(replay->platform);
 }

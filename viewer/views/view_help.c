@@ -32,13 +32,12 @@ static const struct {
              {"move in time", "wheel", "on the timeline: zoom"},
              {"move in time", "Shift+drag", "on the timeline: a span"},
              {"find, select", "click", "select"},
-             {"find, select", "double click", "go into it"}};
+             {"find, select", "double-click", "go into it"}};
 
 static int caps(struct app *app, int x, int y, const char *keys) {
     while (*keys) {
         char name[UI_KEY_NAME_SIZE];
         size_t bytes = strcspn(keys, " ");
-        if (!strcmp(keys, "double click")) bytes = strlen(keys);
         snprintf(name, sizeof name, "%.*s", (int)(bytes < sizeof name ? bytes : sizeof name - 1), keys);
         x = ui_key_cap(app->draw, x, y, name, UI_DIM) + 6;
         keys += bytes + strspn(keys + bytes, " ");

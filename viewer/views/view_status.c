@@ -66,7 +66,7 @@ static const struct hint byte_hints[] = {{"[ ]", "change before, after"},
 static const struct hint time_hints[] = {
     {"drag", "scrub"}, {"Shift+drag", "span"}, {"wheel", "zoom"}, {"Left Right", "frame"},
     {", .", "event"},  {"Space", "play"},      {"?", "help"},     {NULL, NULL}};
-static const struct hint list_hints[] = {{"click", "select"},   {"double click", "its pages"},
+static const struct hint list_hints[] = {{"click", "select"},   {"double-click", "its pages"},
                                          {"Up Down", "choose"}, {"G", "go to"},
                                          {"?", "help"},         {NULL, NULL}};
 
