@@ -130,7 +130,7 @@ static void open_bytes(const uint8_t *data, size_t size) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    uint8_t *copy = malloc(size + 1);
+    uint8_t *copy = calloc(1, size + 1);
     if (size) memcpy(copy, data, size);
     open_bytes(copy, size);
     seal(copy, size);
