@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-enum call call_of_number(int64_t number) {
+enum call call_of_number(int64_t number, const uint64_t args[6]) {
     switch (number) {
     case SYS_mmap:
         return CALL_MMAP;
@@ -54,7 +54,7 @@ enum call call_of_number(int64_t number) {
     case SYS_ioctl:
         return CALL_IOCTL_UFFD;
     case SYS_prctl:
-        return CALL_SET_VMA;
+        return args[0] == CALL_MARK_OPTION ? CALL_MARK : CALL_SET_VMA;
     default:
         return CALL_NONE;
     }

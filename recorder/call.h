@@ -36,7 +36,7 @@ enum call { // architecture-independent; arch/ has the numbers
 enum { CALL_MARK_OPTION = 0x564d5631 }; // "VMV1", as in samples/vmvis_mark.h
 
 // The call with this system call number; the filter has looked at the arguments already. NONE: not one of them.
-enum call call_of_number(int64_t number);
+enum call call_of_number(int64_t number, const uint64_t args[6]);
 
 // Whether the call may change the mappings of the caller's address space (and must be serialised within it).
 bool call_changes_mappings(enum call call);

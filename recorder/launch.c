@@ -13,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+extern char **environ;
+
 struct report {
     int error;
     bool filter;
@@ -25,33 +27,62 @@ static int check_file(const char *path) {
     return access(path, X_OK) == 0 ? 0 : errno;
 }
 
-int launch_check(const char *program) {
+int launch_find(const char *program, char path[4096]) {
     if (!*program) return ENOENT;
-    if (strchr(program, '/')) return check_file(program);
-    const char *path = getenv("PATH");
+    snprintf(path, 4096, "%s", program);
+    if (strchr(program, '/')) return check_file(path);
+    const char *list = getenv("PATH");
     int found = ENOENT;
-    for (const char *at = path ? path : "/bin:/usr/bin"; at; at = strchr(at, ':') ? strchr(at, ':') + 1 : NULL) {
-        char file[4096];
+    for (const char *at = list ? list : "/bin:/usr/bin"; at; at = strchr(at, ':') ? strchr(at, ':') + 1 : NULL) {
         int length = (int)strcspn(at, ":");
-        snprintf(file, sizeof file, "%.*s/%s", length ? length : 1, length ? at : ".", program);
-        int error = check_file(file);
+        snprintf(path, 4096, "%.*s/%s", length ? length : 1, length ? at : ".", program);
+        int error = check_file(path);
         if (error == 0) return 0;
         if (error == EACCES) found = EACCES;
     }
     return found;
 }
 
+// As shells decide what to do with a file the kernel does not know: one with a zero byte in its beginning is no script.
+static bool is_text(const char *path) {
+    char begin[256];
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd < 0 ? -1 : read(fd, begin, sizeof begin);
+    if (fd >= 0) close(fd);
+    return got > 0 && !memchr(begin, 0, (size_t)got);
+}
+
+// sh PATH ARG..., NULL if there is no memory.
+static char **shell_command(const char *path, char **command) {
+    size_t count = 0;
+    while (command[count]) count++;
+    char **shell = calloc(count + 2, sizeof *shell);
+    if (!shell) return NULL;
+    shell[0] = "sh";
+    shell[1] = (char *)path;
+    for (size_t i = 1; i < count; i++) shell[i + 1] = command[i];
+    return shell;
+}
+
+struct child {
+    const char *path;
+    char **command, **shell; // shell: how to run it as a script, NULL: not
+    int go, result;
+    bool stdout_to_stderr;
+};
+
 // In the child. Only async-signal-safe calls.
-static void run(char **command, int go, int result, bool stdout_to_stderr) {
+static void run(const struct child *child) {
     char byte;
-    if (read(go, &byte, 1) != 1) _exit(125); // the recorder is gone
-    if (stdout_to_stderr) dup2(STDERR_FILENO, STDOUT_FILENO);
+    if (read(child->go, &byte, 1) != 1) _exit(125); // the recorder is gone
+    if (child->stdout_to_stderr) dup2(STDERR_FILENO, STDOUT_FILENO);
     struct report report = {.error = -filter_install(), .filter = true};
     if (report.error == 0) {
-        execvp(command[0], command);
+        execve(child->path, child->command, environ);
+        if (errno == ENOEXEC && child->shell) execve("/bin/sh", child->shell, environ);
         report = (struct report){errno, false};
     }
-    if (write(result, &report, sizeof report) < 0) _exit(125);
+    if (write(child->result, &report, sizeof report) < 0) _exit(125);
     _exit(127);
 }
 
@@ -62,17 +93,19 @@ static int attach(pid_t pid) {
     return ptrace(PTRACE_SEIZE, pid, 0, options) == 0 ? 0 : -errno;
 }
 
-int launch_start(struct launch *launch, char **command, bool stdout_to_stderr) {
+int launch_start(struct launch *launch, const char *path, char **command, bool stdout_to_stderr) {
     int go[2], result[2];
     if (pipe2(go, O_CLOEXEC) != 0) return -errno;
     if (pipe2(result, O_CLOEXEC) != 0) return -errno;
+    char **shell = is_text(path) ? shell_command(path, command) : NULL;
     pid_t pid = fork();
     if (pid < 0) return -errno;
     if (pid == 0) {
         close(go[1]);
         close(result[0]);
-        run(command, go[0], result[1], stdout_to_stderr);
+        run(&(struct child){path, command, shell, go[0], result[1], stdout_to_stderr});
     }
+    free(shell);
     close(go[0]);
     close(result[1]);
     *launch = (struct launch){pid, go[1], result[0]};

@@ -11,11 +11,11 @@ struct launch {
     int result; // reading gives the errno of a failed exec, or the end of file when it succeeded
 };
 
-// Whether `program` can be executed, as execvp would look for it: 0, or the errno: ENOENT, EACCES.
-int launch_check(const char *program);
+// Finds `program` as execvp would (PATH, if it has no slash). 0 and its path, or the errno: ENOENT, EACCES, EISDIR.
+int launch_find(const char *program, char path[4096]);
 // Forks and attaches (PTRACE_SEIZE). The child has the caller's signals, descriptors and terminal; with
 // stdout_to_stderr its standard output is the recorder's standard error. 0 or a negative errno.
-int launch_start(struct launch *launch, char **command, bool stdout_to_stderr);
+int launch_start(struct launch *launch, const char *path, char **command, bool stdout_to_stderr);
 void launch_go(struct launch *launch);
 // 0: it was executed. Else the errno; where: "exec", or "filter" when the seccomp filter was refused.
 int launch_result(struct launch *launch, const char **where);

@@ -122,7 +122,7 @@ void memcall_entry(struct tracer *tracer, struct tracee *tracee) {
         return;
     }
     for (unsigned i = 0; i < 6; i++) tracee->call_args[i] = arch_arg(&regs, i);
-    tracee->call = call_of_number(arch_syscall(&regs));
+    tracee->call = call_of_number(arch_syscall(&regs), tracee->call_args);
     tracee->call_disordered = false;
     struct rec_space *space = tracee->process ? tracee->process->space : NULL;
     if (tracee->call == CALL_CLONE || tracee->call == CALL_CLONE3) clear_untraced(tracee, &regs);

@@ -163,9 +163,9 @@ static bool not_started(struct record_result *result, int status, const char *fo
     return false;
 }
 
-static bool check_program(const struct options *options, struct record_result *result) {
+static bool find_program(const struct options *options, char path[4096], struct record_result *result) {
     const char *program = options->command[0];
-    int error = launch_check(program);
+    int error = launch_find(program, path);
     if (error == 0) return true;
     if (error == ENOENT || error == ENOTDIR) return not_started(result, 127, "%s: not found%s", program, "");
     return not_started(result, 126, "%s: cannot be executed: %s", program, strerror(error));
@@ -275,23 +275,23 @@ static void take_result(struct session *session, struct record_result *result) {
 static void trace(struct session *session, struct record_result *result) {
     char error[256];
     struct vmv_writer *writer = open_trace(session, error, sizeof error);
-    if (!writer) {
-        kill(session->launch.pid, SIGKILL);
-        not_started(result, 125, "%s: %s", session->options->output, error);
-        withdraw_output(session->options, &session->output);
-        return;
+    if (!writer) { // a full disk, say: the program runs all the same, and the line is printed at its end
+        snprintf(result->error, sizeof result->error, "%s: %s", session->options->output, error);
+        session->output.fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        writer = open_trace(session, error, sizeof error);
+        if (!writer) abort();
     }
     prepare_tracer(session, writer);
-    if (start_records(session, result)) {
+    bool going = start_records(session, result);
+    if (going) {
         prefer_tracer();
         launch_go(&session->launch);
     } else {
         kill(session->launch.pid, SIGKILL);
     }
     tracer_run(&session->tracer);
-    bool refused = result->error[0];
     finish(session, result);
-    if (refused) {
+    if (!going) {
         withdraw_output(session->options, &session->output);
         return;
     }
@@ -302,14 +302,15 @@ static void trace(struct session *session, struct record_result *result) {
 void record_run(const struct options *options, struct record_result *result) {
     struct session session = {.options = options};
     memset(result, 0, sizeof *result);
-    if (!check_program(options, result) || !choose_sources(&session, result)) return;
+    char path[4096];
+    if (!find_program(options, path, result) || !choose_sources(&session, result)) return;
     int error = open_output(options, &session.output);
     if (error) {
         not_started(result, 125, "%s: %s", options->output, strerror(-error));
         return;
     }
     session.start = clock_ns(CLOCK_MONOTONIC);
-    error = launch_start(&session.launch, options->command, strcmp(options->output, "-") == 0);
+    error = launch_start(&session.launch, path, options->command, strcmp(options->output, "-") == 0);
     if (error) {
         withdraw_output(options, &session.output);
         not_started(result, 125, "cannot trace: %s%s", strerror(-error),

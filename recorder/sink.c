@@ -37,7 +37,7 @@ struct sink {
     struct sink_frame *pool[POOL];
     size_t pool_count;
     int32_t executing[EXECUTING]; // processes inside an exec call, 0: free; the writer thread's alone
-    uint32_t *objects; // producer's number -> trace's number; the writer thread's alone
+    uint32_t *objects;            // producer's number -> trace's number; the writer thread's alone
     size_t object_room;
 };
 

@@ -92,6 +92,24 @@ static void report(const char *what, uint64_t pages, double seconds, uint64_t by
            seconds / (double)pages * 1e6, (double)bytes / raw);
 }
 
+// Random pages of the trace written last: each from the file, and then all from the cache.
+static void bench_reading(uint64_t pages) {
+    char error[300];
+    uint8_t page[PAGE];
+    uint64_t seed = 88172645463325252u, reads = 4000;
+    struct vmv_reader *reader = vmv_reader_open(output_name(), error, sizeof error);
+    for (int warm = 0; reader && warm < 2; warm++) {
+        vmv_reader_set_cache(reader, warm ? (size_t)1 << 30 : 0);
+        for (uint64_t i = 0; warm && i < pages; i++) vmv_reader_page(reader, VMV_CONTENT_FIRST + i, page);
+        double start = now();
+        for (uint64_t i = 0; i < reads; i++)
+            vmv_reader_page(reader, VMV_CONTENT_FIRST + next_random(&seed) % pages, page);
+        printf("page read %s %.2f us\n", warm ? "from the cache" : "from the file",
+               (now() - start) / (double)reads * 1e6);
+    }
+    vmv_reader_close(reader);
+}
+
 static void bench_pages(const char *what, make_page *make) {
     uint64_t seed = 88172645463325252u;
     uint8_t *pages = malloc((size_t)PAGES / 8 * PAGE); // made beforehand, an eighth at a time
@@ -105,7 +123,9 @@ static void bench_pages(const char *what, make_page *make) {
     }
     double start = now();
     uint64_t bytes = finish(writer);
-    report(what, PAGES, spent + now() - start, bytes);
+    double spent_all = spent + now() - start;
+    report(what, PAGES, spent_all, bytes);
+    if (make != make_zero) bench_reading(PAGES);
     free(pages);
 }
 

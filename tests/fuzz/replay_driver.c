@@ -1,43 +1,54 @@
-// Replays a fuzz target's seed corpus: runs every file of the folders named, so that the seeds are a test of their own.
+// Runs a fuzz target over files: every file of every folder, or file, named on the command line. Without libFuzzer
+// this makes the seeds a test.
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static int run_file(const char *path) {
     FILE *file = fopen(path, "rb");
-    if (!file) return 1;
-    static uint8_t data[1 << 20];
-    size_t size = fread(data, 1, sizeof data, file);
+    struct stat info;
+    if (!file || fstat(fileno(file), &info) != 0) {
+        fprintf(stderr, "%s: cannot be read\n", path);
+        if (file) fclose(file);
+        return 1;
+    }
+    size_t size = (size_t)info.st_size;
+    uint8_t *data = malloc(size ? size : 1);
+    int failed = !data || fread(data, 1, size, file) != size;
+    if (!failed) LLVMFuzzerTestOneInput(data, size);
+    free(data);
     fclose(file);
-    uint8_t *copy = malloc(size ? size : 1); // exactly as long, so that reading past the end is seen
-    if (!copy) return 1;
-    for (size_t i = 0; i < size; i++) copy[i] = data[i];
-    LLVMFuzzerTestOneInput(copy, size);
-    free(copy);
-    return 0;
+    return failed;
 }
 
-static int run_folder(const char *folder) {
-    int failed = 0, count = 0;
-    DIR *directory = opendir(folder);
-    if (!directory) return fprintf(stderr, "%s: no such folder\n", folder), 1;
-    for (struct dirent *entry; (entry = readdir(directory));) {
-        char path[4096];
+static int run_folder(const char *path, DIR *folder, unsigned *count) {
+    int failed = 0;
+    char name[4096];
+    for (struct dirent *entry; (entry = readdir(folder));) {
         if (entry->d_name[0] == '.') continue;
-        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        failed |= run_file(path);
-        count++;
+        snprintf(name, sizeof name, "%s/%s", path, entry->d_name);
+        failed |= run_file(name);
+        ++*count;
     }
-    closedir(directory);
-    printf("%s: %d seeds\n", folder, count);
-    return failed || !count;
+    return failed;
 }
 
 int main(int argc, char **argv) {
-    int failed = argc < 2;
-    for (int i = 1; i < argc; i++) failed |= run_folder(argv[i]);
-    return failed;
+    int failed = 0;
+    unsigned count = 0;
+    for (int i = 1; i < argc; i++) {
+        DIR *folder = opendir(argv[i]);
+        failed |= folder ? run_folder(argv[i], folder, &count) : run_file(argv[i]);
+        if (folder)
+            closedir(folder);
+        else
+            count++;
+    }
+    printf("%u inputs\n", count);
+    return failed || !count;
 }

@@ -76,11 +76,14 @@ static void failures_keep_their_errno(void **state) {
 
 static void numbers(void **state) {
     (void)state;
-    assert_int_equal(call_of_number(SYS_mmap), CALL_MMAP);
-    assert_int_equal(call_of_number(SYS_brk), CALL_BRK);
-    assert_int_equal(call_of_number(SYS_execveat), CALL_EXECVEAT);
-    assert_int_equal(call_of_number(SYS_getpid), CALL_NONE);
-    assert_int_equal(call_of_number(-1), CALL_NONE);
+    const uint64_t args[6] = {0x53564d41}, mark[6] = {CALL_MARK_OPTION};
+    assert_int_equal(call_of_number(SYS_prctl, args), CALL_SET_VMA);
+    assert_int_equal(call_of_number(SYS_prctl, mark), CALL_MARK);
+    assert_int_equal(call_of_number(SYS_mmap, args), CALL_MMAP);
+    assert_int_equal(call_of_number(SYS_brk, args), CALL_BRK);
+    assert_int_equal(call_of_number(SYS_execveat, args), CALL_EXECVEAT);
+    assert_int_equal(call_of_number(SYS_getpid, args), CALL_NONE);
+    assert_int_equal(call_of_number(-1, args), CALL_NONE);
     assert_true(call_changes_mappings(CALL_MMAP));
     assert_false(call_changes_mappings(CALL_FTRUNCATE));
 }

@@ -197,8 +197,10 @@ class Contract(SampleCase):
     def test_sequence_numbers_and_times_rise(self):
         for name in SAMPLES:
             events = self.recording(name).events()
-            numbers = [e["seq"] for e in events]
+            numbers = [e["seq"] for e in events if e.get("kind") != "populated"]
             self.assertEqual(numbers, sorted(set(numbers)))
+            numbers = [e["seq"] for e in events]  # a run of pages that a frame found resident has one number
+            self.assertEqual(numbers, sorted(numbers))
             times = [e["t"] for e in events]
             self.assertEqual(times, sorted(times))
 

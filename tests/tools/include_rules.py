@@ -12,7 +12,7 @@ from pathlib import Path
 FOLDERS = {
     "samples": ({"samples"}, set()),
     "format": ({"format"}, {"zstd", "xxhash"}),
-    "recorder": ({"recorder", "recorder/arch", "format"}, {"ptrace"}),
+    "recorder": ({"recorder", "recorder/arch", "format"}, {"ptrace", "xxhash"}),
     "recorder/arch": ({"recorder", "recorder/arch", "format"}, {"ptrace", "arch"}),
     "viewer/timeline": ({"viewer/timeline", "format"}, set()),
     "viewer/decode": ({"viewer/decode", "viewer/timeline", "format"},
