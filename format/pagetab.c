@@ -6,6 +6,7 @@
 // Six levels of 64 children over 36 bits of leaf key. A node or leaf with more than one holder is never written:
 // whoever wants to, copies the way down to it first.
 enum { LEVELS = 6, FAN_SHIFT = 6, FAN = 1 << FAN_SHIFT, HOT = 8 };
+enum { MOST_IN_A_RUN = 1 << 28 }; // pages; no machine has more: a run that claims to is cut
 enum { LEAF_BYTES = VMV_LEAF_PAGES * sizeof(struct vmv_page) };
 #define KEY_END (UINT64_C(1) << (LEVELS * FAN_SHIFT))
 
@@ -396,6 +397,7 @@ static bool change_leaf(struct vmv_page_table *table, struct leaf *leaf, const s
 void vmv_page_table_change(struct vmv_page_table *table, uint64_t first, uint64_t end, unsigned flags,
                            vmv_page_change *change, const void *how) {
     struct change c = {.change = change, .how = how, .flags = flags, .first = first};
+    if ((flags & VMV_PAGES_CREATE) && end - first > MOST_IN_A_RUN) end = first + MOST_IN_A_RUN;
     for (uint64_t page = first; page < end;) {
         uint64_t key = page >> VMV_LEAF_SHIFT;
         if (!(flags & VMV_PAGES_CREATE) && !leaf_next(table, &key)) return;
