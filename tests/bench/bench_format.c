@@ -83,7 +83,7 @@ static void make_heap(uint64_t *seed, uint64_t i, uint8_t *page) { // pointers, 
 }
 
 static void make_zero(uint64_t *seed, uint64_t i, uint8_t *page) {
-    if (i == 0) memset(page, 0, PAGE);
+    memset(page, 0, PAGE);
 }
 
 static void report(const char *what, uint64_t pages, double seconds, uint64_t bytes) {
