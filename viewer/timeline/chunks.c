@@ -138,7 +138,7 @@ struct decoded *decoded_get(struct timeline *tl, size_t index) {
     }
     decoded->pins++;
     decoded->used = ++cache->clock;
-    decoded_cache_trim(tl, tl->budget / 8);
+    decoded_cache_trim(tl, tl->budget / 16);
     return decoded;
 }
 

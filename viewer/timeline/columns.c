@@ -43,18 +43,6 @@ static void fill(const struct space_curve *curve, uint64_t first, uint64_t end, 
     memcpy(column->faults, sum.faults, sizeof column->faults);
 }
 
-// Finer spans know only the part of the recording that they were made from: what held before comes from the overview.
-static void carry_in(const struct curves *fine, const struct curves *base, uint32_t space,
-                     struct timeline_column *columns, const uint64_t *ends, size_t count) {
-    const struct space_curve *curve = curves_space(base, space), *own = curves_space(fine, space);
-    uint64_t known_from = own && own->levels[0].count ? own->levels[0].nodes[0].index : UINT64_MAX;
-    struct carry before = carry_before(curve, curves_span(base, fine->origin));
-    for (size_t i = 0; i < count && ends[i] <= known_from; i++) {
-        columns[i].virtual_bytes = before.virtual_bytes;
-        columns[i].resident_low = columns[i].resident_high = before.resident;
-    }
-}
-
 static const struct curves *choose(struct timeline *tl, uint64_t from, uint64_t to, size_t count) {
     const struct overview *overview = overview_get(tl);
     uint64_t width = (to - from) / count;
@@ -75,10 +63,5 @@ void timeline_columns(struct timeline *tl, uint32_t space, uint64_t from, uint64
         uint64_t first = i ? curves_span_up(curves, low) : curves_span(curves, low);
         fill(curve, first, curves_span_up(curves, high), &columns[i]);
         columns[i].known = low < tl->duration && !in_gap(&tl->overview.marks, space, low, high > low ? high : low + 1);
-    }
-    if (curves == &tl->overview.curves) return;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t end = curves_span_up(curves, border(from, to, i + 1, count));
-        carry_in(curves, &tl->overview.curves, space, &columns[i], &end, 1);
     }
 }

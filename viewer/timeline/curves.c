@@ -26,7 +26,7 @@ uint64_t curves_span_up(const struct curves *curves, uint64_t t) {
     return span + ((span << curves->shift) < t - curves->origin);
 }
 
-static struct space_curve *space_of(struct curves *curves, uint32_t space) {
+struct space_curve *curves_make_space(struct curves *curves, uint32_t space) {
     struct space_curve *curve = curves_space(curves, space);
     if (curve) return curve;
     curves->spaces = timeline_grow(curves->spaces, curves->space_count, &curves->space_room, sizeof *curves->spaces);
@@ -102,7 +102,7 @@ static void add_threads(struct curves *curves, const struct vmv_bucket *bucket) 
 
 void curves_add(struct curves *curves, const struct vmv_summary *summary) {
     for (size_t i = 0; i < summary->bucket_count; i++) {
-        struct space_curve *curve = space_of(curves, summary->buckets[i].space);
+        struct space_curve *curve = curves_make_space(curves, summary->buckets[i].space);
         add_node(curve, &summary->buckets[i]);
         add_regions(curve, &summary->buckets[i]);
         add_threads(curves, &summary->buckets[i]);

@@ -55,9 +55,13 @@ static uint64_t unchanged_until(struct question *q, uint64_t captured, uint64_t 
 // Bytes that were right at `captured`, in a page that no event up to the moment says was written.
 static void settle_unwritten(struct question *q, struct verdict *verdict, bool armed) {
     uint64_t captured = verdict->captured;
-    uint64_t gap = gap_in(q, captured, horizon(q));
+    uint64_t gap = gap_in(q, captured, at_frame(q) ? q->tl->now : horizon(q));
     if (gap != UINT64_MAX) {
         stale(verdict, unchanged_until(q, captured, gap) + 1);
+        return;
+    }
+    if (at_frame(q) && armed) { // the frame itself says so
+        verdict->certainty = VMV_CERT_EXACT;
         return;
     }
     const struct ahead_answer *answer = ask(q);

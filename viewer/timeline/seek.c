@@ -87,11 +87,11 @@ void world_replay(struct timeline *tl, struct vmv_world *world, uint64_t from, u
     }
 }
 
-enum { KEEP_EVENTS = 8192 };
+enum { KEEP_EVENTS = 8192, NEAR_EVENTS = 32768 };
 
-// Goes to `seq`. Backwards, worlds are kept on the way, for the steps that are likely to follow.
+// Goes to `seq`. A little backwards, worlds are kept on the way, for the steps that are likely to follow.
 static void move_to(struct timeline *tl, uint64_t seq) {
-    bool backwards = tl->at.world && seq < tl->at.seq;
+    bool backwards = tl->at.world && seq < tl->at.seq && tl->at.seq - seq < NEAR_EVENTS;
     bool from_state = worlds_approach(tl, seq);
     memcpy(tl->trouble, tl->at.trouble, sizeof tl->trouble);
     if (backwards && from_state) worlds_keep_copy(tl);

@@ -1,6 +1,7 @@
 // Opening, closing, and the small questions.
 #include "timeline_internal.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,18 @@ static bool records_faults(const char *source) {
     return source && (!strcmp(source, "records") || !strcmp(source, "uffd"));
 }
 
+// Seeking frees one world and makes the next, tens of MiB each: memory that goes back to the kernel in between costs a
+// page fault for every 4 KiB of it.
+static void keep_freed_memory(void) {
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    mallopt(M_TRIM_THRESHOLD, 192 << 20);
+    mallopt(M_TOP_PAD, 4 << 20);
+#endif
+}
+
 struct timeline *timeline_open(const char *path, char *error, size_t error_size) {
+    keep_freed_memory();
     struct vmv_reader *reader = vmv_reader_open(path, error, error_size);
     if (!reader) return NULL;
     struct timeline *tl = calloc(1, sizeof *tl);
@@ -67,7 +79,7 @@ struct vmv_reader *timeline_reader(struct timeline *tl) {
 void timeline_set_memory(struct timeline *tl, size_t bytes) {
     tl->budget = bytes;
     vmv_reader_set_cache(tl->reader, bytes / 8);
-    decoded_cache_trim(tl, bytes / 8);
+    decoded_cache_trim(tl, bytes / 16);
     payload_cache_trim(&tl->payloads, bytes / 16);
     worlds_trim(tl);
 }

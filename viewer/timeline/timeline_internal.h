@@ -106,7 +106,10 @@ struct kept_worlds {
 // Makes tl->at a world at or before `goal` from which it is cheapest to go there. True: it was read from a STATE.
 bool worlds_approach(struct timeline *tl, uint64_t goal);
 void worlds_keep_copy(struct timeline *tl); // of the world at hand
-void worlds_trim(struct timeline *tl);      // to half of the budget
+// A world of the caller's own at or before `goal`, the one from which it is cheapest to go there.
+struct standing worlds_borrow(struct timeline *tl, uint64_t goal);
+void worlds_keep(struct timeline *tl, const struct standing *standing); // keeps a copy
+void worlds_trim(struct timeline *tl);                                  // to their share of the budget
 size_t worlds_memory(const struct timeline *tl);
 void worlds_free(struct kept_worlds *kept);
 
@@ -159,6 +162,7 @@ void curves_add(struct curves *curves, const struct vmv_summary *summary); // in
 void curves_finish(struct curves *curves);                                 // sorts; call once, after all
 void curves_free(struct curves *curves);
 struct space_curve *curves_space(const struct curves *curves, uint32_t space); // NULL if none
+struct space_curve *curves_make_space(struct curves *curves, uint32_t space);  // makes it if there is none
 struct thread_curve *curves_thread(const struct curves *curves, int32_t tid);  // NULL if none
 uint64_t curves_span(const struct curves *curves, uint64_t t);                 // the span that holds t
 uint64_t curves_span_up(const struct curves *curves, uint64_t t); // the first span that begins at or after t
@@ -208,9 +212,6 @@ struct detail {
 };
 // Curves whose spans are at most `width` ns and that cover [from, to); NULL if that would take too many events.
 const struct curves *detail_get(struct timeline *tl, uint64_t from, uint64_t to, uint64_t width);
-// Summarises events [from, to) with spans of 2^shift ns counted from `origin`.
-void detail_build(struct timeline *tl, uint64_t from, uint64_t to, uint64_t origin, unsigned shift,
-                  struct curves *curves, struct landmarks *marks);
 
 // --- ahead.c: what is said of a space's pages between two of its frames
 enum ahead_word {

@@ -71,7 +71,7 @@ static size_t least_useful(const struct timeline *tl) {
 }
 
 void worlds_trim(struct timeline *tl) {
-    while (tl->kept.count && memory(tl) > tl->budget / 2) {
+    while (tl->kept.count && memory(tl) > tl->budget * 3 / 8) {
         size_t victim = oldest_of_others(tl);
         drop(&tl->kept, victim != SIZE_MAX ? victim : least_useful(tl));
     }
@@ -83,10 +83,12 @@ static struct standing copy_of(const struct standing *from) {
     return copy;
 }
 
-void worlds_keep_copy(struct timeline *tl) {
-    insert(&tl->kept, copy_of(&tl->at));
+void worlds_keep(struct timeline *tl, const struct standing *standing) {
+    insert(&tl->kept, copy_of(standing));
     worlds_trim(tl);
 }
+
+void worlds_keep_copy(struct timeline *tl) { worlds_keep(tl, &tl->at); }
 
 static uint64_t price(uint64_t start, uint64_t goal, uint64_t begin) {
     return start > goal ? UINT64_MAX : goal - start + begin;
@@ -105,6 +107,46 @@ static size_t nearest_kept(const struct timeline *tl, uint64_t goal) {
     return i ? i - 1 : SIZE_MAX;
 }
 
+static struct standing from_state(struct timeline *tl, uint64_t goal) {
+    char trouble[TROUBLE_SIZE];
+    struct standing standing = {0};
+    memcpy(trouble, tl->trouble, sizeof trouble);
+    tl->trouble[0] = 0;
+    standing.world = world_before(tl, goal, &standing.seq);
+    standing.base = standing.seq;
+    memcpy(standing.trouble, tl->trouble, sizeof standing.trouble);
+    memcpy(tl->trouble, trouble, sizeof trouble);
+    return standing;
+}
+
+enum start { FROM_AT, FROM_KEPT, FROM_STATE };
+
+static enum start choose(struct timeline *tl, uint64_t goal, uint64_t price_of_at, size_t *kept) {
+    uint64_t going_on = tl->at.world ? price(tl->at.seq, goal, price_of_at) : UINT64_MAX;
+    uint64_t state = price_of_state(tl, goal);
+    *kept = nearest_kept(tl, goal);
+    uint64_t coming_back = *kept == SIZE_MAX ? UINT64_MAX : price(tl->kept.list[*kept].seq, goal, COPY_EVENTS);
+    if (going_on <= state && going_on <= coming_back && going_on != UINT64_MAX) return FROM_AT;
+    return coming_back <= state && coming_back != UINT64_MAX ? FROM_KEPT : FROM_STATE;
+}
+
+static struct standing from_kept(struct timeline *tl, size_t i) {
+    tl->kept.list[i].used = ++tl->kept.clock;
+    return copy_of(&tl->kept.list[i]);
+}
+
+struct standing worlds_borrow(struct timeline *tl, uint64_t goal) {
+    size_t kept;
+    switch (choose(tl, goal, COPY_EVENTS, &kept)) {
+    case FROM_AT:
+        return copy_of(&tl->at);
+    case FROM_KEPT:
+        return from_kept(tl, kept);
+    default:
+        return from_state(tl, goal);
+    }
+}
+
 // The world at hand is put by where it may be wanted again, which costs nothing.
 static void leave(struct timeline *tl, uint64_t goal) {
     size_t count = state_before(tl, goal);
@@ -118,21 +160,12 @@ static void leave(struct timeline *tl, uint64_t goal) {
 }
 
 bool worlds_approach(struct timeline *tl, uint64_t goal) {
-    uint64_t going_on = tl->at.world ? price(tl->at.seq, goal, 0) : UINT64_MAX, state = price_of_state(tl, goal);
-    size_t kept = nearest_kept(tl, goal);
-    uint64_t coming_back = kept == SIZE_MAX ? UINT64_MAX : price(tl->kept.list[kept].seq, goal, COPY_EVENTS);
-    if (going_on <= state && going_on <= coming_back) return false;
-    if (coming_back <= state) {
-        struct standing standing = copy_of(&tl->kept.list[kept]);
-        tl->kept.list[kept].used = ++tl->kept.clock;
-        leave(tl, goal);
-        tl->at = standing;
-        return false;
-    }
+    size_t kept;
+    enum start start = choose(tl, goal, 0, &kept);
+    if (start == FROM_AT) return false;
+    struct standing standing = {0};
+    if (start == FROM_KEPT) standing = from_kept(tl, kept);
     leave(tl, goal);
-    tl->trouble[0] = 0;
-    tl->at.world = world_before(tl, goal, &tl->at.seq);
-    tl->at.base = tl->at.seq;
-    memcpy(tl->at.trouble, tl->trouble, sizeof tl->at.trouble);
-    return true;
+    tl->at = start == FROM_KEPT ? standing : from_state(tl, goal);
+    return start == FROM_STATE;
 }
