@@ -185,7 +185,8 @@ static void content_page(struct vmv_page *page, const void *how, uint64_t place)
     if (event->content == VMV_CONTENT_NONE) return forget_content(page);
     page->content = event->content + (event->content_step ? place : 0);
     page->captured = event->t;
-    page->certainty = event->certainty ? event->certainty : VMV_CERT_EXACT;
+    bool said = event->certainty && event->certainty <= VMV_CERT_PARTIAL;
+    page->certainty = said ? event->certainty : VMV_CERT_EXACT;
     page->flags &= (uint8_t)~VMV_PAGEF_SKIPPED;
 }
 

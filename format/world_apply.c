@@ -198,7 +198,7 @@ static void apply_thread(struct vmv_world *world, const struct vmv_event *event)
     thread->fp = event->fp;
     thread->regs = event->regs;
     thread->captured = event->t;
-    thread->certainty = event->certainty;
+    thread->certainty = event->certainty <= VMV_CERT_PARTIAL ? event->certainty : VMV_CERT_UNKNOWN;
     thread->run_ns += event->run_ns;
 }
 
