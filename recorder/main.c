@@ -26,7 +26,8 @@ int main(int argc, char **argv) {
     struct record_result result;
     record_run(&options, &result);
     if (result.error[0]) fprintf(stderr, "vmvis-record: %s\n", result.error);
-    if (result.summary[0] && result.started && !options.quiet) fprintf(stderr, "vmvis-record: %s\n", result.summary);
+    bool summarised = result.summary[0] && result.started && !result.error[0];
+    if (summarised && !options.quiet) fprintf(stderr, "vmvis-record: %s\n", result.summary);
     fflush(stderr);
     if (result.signal) die_by(result.signal);
     return result.signal ? 128 + result.signal : result.status;

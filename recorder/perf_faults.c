@@ -191,6 +191,8 @@ const struct perf_fault *perf_keeper_take(struct perf_keeper *keeper, const stru
     return fault;
 }
 
+size_t perf_keeper_waiting(const struct perf_keeper *keeper) { return keeper->pending_count - keeper->pending_at; }
+
 void perf_keeper_close(struct perf_keeper *keeper) {
     perf_ring_close(&keeper->faults);
     perf_ring_close(&keeper->stacks);

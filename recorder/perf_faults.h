@@ -47,6 +47,7 @@ size_t perf_keeper_read_stacks(struct perf_keeper *keeper, uint8_t *scratch, siz
 // The oldest entry up to `until`, NULL: none; and the stack that belongs to it, or NULL. Both hold until the next read.
 const struct perf_fault *perf_keeper_peek(const struct perf_keeper *keeper, uint64_t until);
 const struct perf_fault *perf_keeper_take(struct perf_keeper *keeper, const struct perf_stack **stack);
+size_t perf_keeper_waiting(const struct perf_keeper *keeper); // read, but not taken yet
 void perf_keeper_close(struct perf_keeper *keeper);
 
 #endif

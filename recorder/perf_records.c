@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,12 +19,14 @@ enum {
     ROUND_MS = 40,          // between readings when nothing presses
     SLACK_NS = 1000000,     // a record may be written this long after its stamp
     RINGS_BYTES = 32 << 20, // over all processors
-    RING_MAX = 4 << 20,
+    RING_MAX = 8 << 20,     // 0.3 s of nothing but faults
     RING_MIN = 256 << 10,
     STACK_RINGS_BYTES = 16 << 20,
     STACK_RING_MAX = 2 << 20,
     STACKS_A_SECOND = 2000,
     SCRATCH = 1 << 16,
+    HANDED_AT_ONCE = 4096, // before the rings are looked at again
+    PENDING_MAX = 1 << 20, // records read but not handed on, of one processor
 };
 
 struct perf_records {
@@ -109,17 +112,22 @@ static void hand_on_fault(struct perf_records *r, const struct perf_fault *fault
     r->with_stack += has_stack;
 }
 
-// Hands on what is stamped up to `until`, in the order of time over all processors.
-static void hand_on(struct perf_records *r, uint64_t until) {
-    for (;;) {
-        struct perf_keeper *oldest = NULL;
-        uint64_t limit = until;
-        for (int i = 0; i < r->count; i++) {
-            const struct perf_fault *fault = perf_keeper_peek(&r->keepers[i], limit);
-            if (!fault || (oldest && fault->t == limit)) continue;
-            oldest = &r->keepers[i];
-            limit = fault->t;
-        }
+static struct perf_keeper *oldest_of(struct perf_records *r, uint64_t until) {
+    struct perf_keeper *oldest = NULL;
+    for (int i = 0; i < r->count; i++) {
+        const struct perf_fault *fault = perf_keeper_peek(&r->keepers[i], until);
+        if (!fault || (oldest && fault->t == until)) continue;
+        oldest = &r->keepers[i];
+        until = fault->t;
+    }
+    return oldest;
+}
+
+// Hands on what is stamped up to `until`, in the order of time over all processors; at most `limit` entries. False:
+// there is more.
+static bool hand_on(struct perf_records *r, uint64_t until, size_t limit) {
+    for (; limit; limit--) {
+        struct perf_keeper *oldest = oldest_of(r, until);
         if (!oldest) break;
         const struct perf_stack *stack;
         const struct perf_fault *fault = perf_keeper_take(oldest, &stack);
@@ -128,7 +136,8 @@ static void hand_on(struct perf_records *r, uint64_t until) {
         else
             hand_on_fault(r, fault, stack);
     }
-    sink_advance(r->producer, trace_time(r, until));
+    if (limit) sink_advance(r->producer, trace_time(r, until));
+    return limit > 0;
 }
 
 // ------------------------------------------------------------------------------------------------------- reading
@@ -154,9 +163,16 @@ static void read_stacks(struct perf_records *r, struct perf_keeper *keeper) {
     keeper->choked = taken == allowed;
 }
 
+// A sink that falls behind must not make us collect without end: the ring then fills, and the loss is told.
+static void read_faults(struct perf_records *r, uint64_t now) {
+    for (int i = 0; i < r->count; i++) {
+        if (perf_keeper_waiting(&r->keepers[i]) < PENDING_MAX) perf_keeper_read_faults(&r->keepers[i], r->scratch, now);
+    }
+}
+
 static void read_rings(struct perf_records *r) {
     uint64_t now = monotonic_ns();
-    for (int i = 0; i < r->count; i++) perf_keeper_read_faults(&r->keepers[i], r->scratch, now);
+    read_faults(r, now);
     if (!r->stacks) return;
     fill_tokens(r, now);
     // After the faults, so that the stack of each fault just read is there.
@@ -166,7 +182,7 @@ static void read_rings(struct perf_records *r) {
 static void one_round(struct perf_records *r, bool all) {
     uint64_t now = monotonic_ns();
     read_rings(r);
-    hand_on(r, all ? now : now - SLACK_NS);
+    while (!hand_on(r, all ? now : now - SLACK_NS, HANDED_AT_ONCE)) read_rings(r);
 }
 
 static void wait_round(struct perf_records *r) {
@@ -180,9 +196,15 @@ static void wait_round(struct perf_records *r) {
     if (read(r->wake, &woken, sizeof woken) < 0) return; // nobody woke us
 }
 
+// A reader that is kept waiting loses records. Where this is refused, it may.
+static void prefer_this_thread(void) {
+    struct sched_param first = {.sched_priority = 1};
+    if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &first) != 0) setpriority(PRIO_PROCESS, 0, -10);
+}
+
 static void *run(void *user) {
     struct perf_records *r = user;
-    setpriority(PRIO_PROCESS, 0, -10); // this thread only; where it is refused, larger gaps may lose records
+    prefer_this_thread();
     for (bool stop = false; !stop;) {
         wait_round(r);
         pthread_mutex_lock(&r->lock);
@@ -216,7 +238,7 @@ static struct perf_event_attr make_attr(const struct perf_records_options *o, bo
         .exclude_hv = 1,
         .enable_on_exec = o->on_exec,
         .watermark = 1,
-        .wakeup_watermark = (uint32_t)(ring / 4),
+        .wakeup_watermark = (uint32_t)(ring / 8),
         .use_clockid = 1,
         .clockid = CLOCK_MONOTONIC,
         .sample_regs_user = perf_keeper_regs(stacks),
