@@ -160,8 +160,8 @@ uint64_t vmv_writer_event(struct vmv_writer *writer, const struct vmv_event *eve
     if (writer->output.failed) return writer->seq;
     struct vmv_event copy = *event;
     if (copy.t < writer->t) copy.t = writer->t;
-    copy.seq = writer->seq++;
     if (writer->events.count > 0 && copy.t - writer->events.t_first >= CHUNK_NS) close_events(writer);
+    copy.seq = writer->seq++; // after closing: a state written there comes before this event
     writer->t = copy.t;
     vmv_open_events_add(&writer->events, writer->world, &copy);
     vmv_world_apply(writer->world, &copy);
