@@ -11,7 +11,8 @@ static bool by_bytes(const struct app *app, struct app_place place) {
     return place.kind == APP_PLACE_BYTES && place.addr % page + place.len <= page;
 }
 
-static bool is_change(const struct vmv_event *event) {
+static bool is_change(const struct vmv_event *event, const struct timeline_filter *filter) {
+    (void)filter;
     switch (event->type) {
     case VMV_EV_FAULT:
         return event->kind != VMV_FAULT_UNKNOWN || event->access == VMV_ACCESS_WRITE;

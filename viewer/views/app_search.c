@@ -60,7 +60,7 @@ static void take(struct app_search *search, const struct vmv_event *event) {
 static bool passes(const struct app_question *question, const struct vmv_event *event) {
     if (question->by_seq && question->forwards && event->seq <= question->seq) return false;
     if (question->by_seq && !question->forwards && event->seq >= question->seq) return false;
-    return !question->accept || question->accept(event);
+    return !question->accept || question->accept(event, &question->filter);
 }
 
 /* Look through [from, to) in the direction of the question; true when something was found. */

@@ -7,7 +7,7 @@
 #include "app.h"
 
 /* Whether an event that passes the filter is the one looked for; NULL: each is. */
-typedef bool app_search_accept(const struct vmv_event *event);
+typedef bool app_search_accept(const struct vmv_event *event, const struct timeline_filter *filter);
 
 enum app_question_key {
     APP_ASK_LANE_MAP = 1,

@@ -8,13 +8,20 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool succeeded(const struct vmv_event *event) { return event->ret >= 0; }
+/* A call that succeeded and really touched the range: a brk that only asks concerns no addresses. */
+static bool changed_range(const struct vmv_event *event, const struct timeline_filter *filter) {
+    if (event->ret < 0) return false;
+    if (event->type != VMV_EV_BRK) return true;
+    uint64_t now = (uint64_t)event->ret, before = event->old_addr ? event->old_addr : now;
+    uint64_t low = now < before ? now : before, high = now < before ? before : now;
+    return low < filter->end && filter->addr < high;
+}
 
-static bool is_first_touch(const struct vmv_event *event) {
+static bool is_first_touch(const struct vmv_event *event, const struct timeline_filter *filter) {
     return event->kind == VMV_FAULT_FIRST_TOUCH || event->kind == VMV_FAULT_FILE;
 }
 
-static bool is_write(const struct vmv_event *event) {
+static bool is_write(const struct vmv_event *event, const struct timeline_filter *filter) {
     return event->kind == VMV_FAULT_WRITE || event->access == VMV_ACCESS_WRITE;
 }
 
@@ -67,9 +74,9 @@ void inspector_origin(struct page_writer *page, uint64_t start, uint64_t end) {
         VMV_EV_MMAP,  VMV_EV_MUNMAP, VMV_EV_MREMAP, VMV_EV_MPROTECT, VMV_EV_MADVISE, VMV_EV_BRK,      VMV_EV_SHMAT,
         VMV_EV_SHMDT, VMV_EV_REMAP,  VMV_EV_PUNCH,  VMV_EV_MSEAL,    VMV_EV_SETNAME, VMV_EV_TRUNCATE, VMV_EV_NONE};
     struct app *app = page->app;
-    event_fact(page, "made by", ask(app, APP_ASK_MADE, made, start, start + 1, succeeded),
+    event_fact(page, "made by", ask(app, APP_ASK_MADE, made, start, start + 1, changed_range),
                "no call of the recording: it was there before");
-    event_fact(page, "last change", ask(app, APP_ASK_CHANGED, changed, start, end, succeeded), "none recorded");
+    event_fact(page, "last change", ask(app, APP_ASK_CHANGED, changed, start, end, changed_range), "none recorded");
 }
 
 static void touch_fact(struct page_writer *page, const char *name, const struct app_found *found) {

@@ -22,7 +22,7 @@ struct columns { /* right edges */
 static struct columns columns_of(const struct view_layout *layout) {
     int right = ui_rect_right(layout->regions);
     bool numbers = layout->region_numbers;
-    return (struct columns){numbers ? right - 126 : right - 60, right - 76, right - 50, right - 8, numbers};
+    return (struct columns){numbers ? right - 130 : right - 60, right - 80, right - 50, right - 8, numbers};
 }
 
 /* --- which rows there are

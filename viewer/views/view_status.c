@@ -33,6 +33,10 @@ static void certainty(struct app *app, char *out, size_t size) {
         snprintf(out, size, "before the first frame: contents unknown");
         return;
     }
+    if (app->playing && !app->patient) {
+        snprintf(out, size, "frame %llu, playing", (unsigned long long)frame->n);
+        return;
+    }
     struct app_census census = app_census(app);
     uint64_t uncertain = census.stale + census.unknown + census.torn;
     bool first = true;

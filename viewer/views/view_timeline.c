@@ -190,6 +190,17 @@ static void draw_hover(struct app *app, const struct timeline_panel *panel) {
     ui_draw_text(app->draw, text_x, panel->axis.y + 4, UI_S, UI_WHITE, text);
 }
 
+/* What the frame saw whose time this is: the next one. */
+static void written_text(const struct app *app, uint64_t t, char *out, size_t size) {
+    const struct app_history *history = app->history;
+    size_t next = history ? (size_t)(app_history_frame(history, t) + 1) : 0;
+    if (!history || next >= history->frame_count)
+        snprintf(out, size, "no frame saw what was written here");
+    else
+        snprintf(out, size, "%llu pages written by frame %llu", (unsigned long long)history->frame[next].pages_written,
+                 (unsigned long long)history->frame[next].n);
+}
+
 static void draw_card(struct app *app, const struct timeline_panel *panel) {
     struct ui_context *ui = &app->ui;
     int i = ui->mouse_x - panel->area.x;
@@ -204,7 +215,7 @@ static void draw_card(struct app *app, const struct timeline_panel *panel) {
                        (int64_t)timeline_t(panel, ui->mouse_x + 1), 6);
     ui_format_size(size, sizeof size, (uint64_t)column->resident_high * app->world->page_size);
     snprintf(text[1], sizeof text[1], "resident %s at most", size);
-    snprintf(text[2], sizeof text[2], "%u pages written", column->written);
+    written_text(app, (uint64_t)timeline_t(panel, ui->mouse_x), text[2], sizeof text[2]);
     snprintf(text[3], sizeof text[3], "%llu calls, %llu faults", (unsigned long long)ticks, (unsigned long long)faults);
     struct ui_card_line lines[4] = {{.text = text[0], .color = UI_INK}};
     for (int k = 1; k < 4; k++) lines[k] = (struct ui_card_line){.text = text[k], .color = UI_DIM};
