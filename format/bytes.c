@@ -71,8 +71,9 @@ const uint8_t *vmv_in_bytes(struct vmv_in *in, size_t length) {
 }
 
 uint8_t vmv_in_u8(struct vmv_in *in) {
-    const uint8_t *at = vmv_in_bytes(in, 1);
-    return at ? *at : 0;
+    if (!in->bad && in->at < in->length) return in->data[in->at++];
+    in->bad = true;
+    return 0;
 }
 
 static uint64_t in_little(struct vmv_in *in, size_t length) {
@@ -91,8 +92,7 @@ static uint64_t in_malformed(struct vmv_in *in) {
     return 0;
 }
 
-uint64_t vmv_in_varint(struct vmv_in *in) {
-    if (in->bad) return 0;
+static uint64_t in_long_varint(struct vmv_in *in) {
     uint64_t value = 0;
     for (unsigned shift = 0; shift < 70; shift += 7) {
         if (in->at == in->length) return in_malformed(in);
@@ -102,6 +102,12 @@ uint64_t vmv_in_varint(struct vmv_in *in) {
         if (!(byte & 0x80)) return value;
     }
     return in_malformed(in);
+}
+
+uint64_t vmv_in_varint(struct vmv_in *in) {
+    if (in->bad) return 0;
+    if (in->at < in->length && in->data[in->at] < 0x80) return in->data[in->at++]; // most of them
+    return in_long_varint(in);
 }
 
 int64_t vmv_in_zigzag(struct vmv_in *in) {

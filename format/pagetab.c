@@ -394,9 +394,28 @@ static bool change_leaf(struct vmv_page_table *table, struct leaf *leaf, const s
     return true;
 }
 
+// One page in a leaf that was at hand a moment ago: what most events are.
+static bool change_one(struct vmv_page_table *table, uint64_t page, const struct change *c) {
+    uint64_t key = page >> VMV_LEAF_SHIFT;
+    struct leaf *leaf = table->hot[key % HOT].leaf;
+    if (!leaf || table->hot[key % HOT].key != key || !leaf->pages) return false;
+    struct vmv_page *entry = &leaf->pages[page % VMV_LEAF_PAGES];
+    bool known = page_known(entry);
+    unsigned state = entry->state;
+    if (!known && !(c->flags & VMV_PAGES_CREATE)) return true;
+    c->change(entry, c->how, 0);
+    if (entry->state == state && known && page_known(entry)) return true;
+    struct vmv_page_counts before = {known, state == VMV_PAGE_RESIDENT, state == VMV_PAGE_SWAPPED}, after = {0};
+    if (!page_known(entry)) *entry = (struct vmv_page){0};
+    count_page(&after, entry);
+    adjust(table, leaf, &before, &after, 1);
+    return true;
+}
+
 void vmv_page_table_change(struct vmv_page_table *table, uint64_t first, uint64_t end, unsigned flags,
                            vmv_page_change *change, const void *how) {
     struct change c = {.change = change, .how = how, .flags = flags, .first = first};
+    if (end == first + 1 && change_one(table, first, &c)) return;
     if ((flags & VMV_PAGES_CREATE) && end - first > MOST_IN_A_RUN) end = first + MOST_IN_A_RUN;
     for (uint64_t page = first; page < end;) {
         uint64_t key = page >> VMV_LEAF_SHIFT;
