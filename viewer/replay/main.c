@@ -93,6 +93,7 @@ int main(int argc, char **argv) {
     if (!replay_options_parse(&replay.options, argc, argv, error)) return complain(error, REPLAY_USAGE);
     if (replay.options.help) return fputs(replay_help, stdout) < 0 ? REPLAY_USAGE : REPLAY_OK;
     if (replay.options.version) return printf("vmvis-replay %s\n", VMVIS_VERSION) < 0 ? REPLAY_USAGE : REPLAY_OK;
+    if (!ui_commands_check(replay_commands, error)) return complain(error, REPLAY_USAGE);
     struct timeline *tl = timeline_open(replay.options.trace, error, sizeof error);
     if (!tl) return complain(error, REPLAY_UNREADABLE);
     const char *warning = vmv_reader_warning(timeline_reader(tl));

@@ -79,11 +79,10 @@ void inspector_origin(struct page_writer *page, uint64_t start, uint64_t end) {
     event_fact(page, "last change", ask(app, APP_ASK_CHANGED, changed, start, end, changed_range), "none recorded");
 }
 
-static void touch_fact(struct page_writer *page, const char *name, const struct app_found *found) {
+static void touch_fact(struct page_writer *page, const char *name, const struct app_found *found, const char *none) {
     char thread[40], time[UI_FORMAT_SIZE * 2 + 8], place[APP_NAME_SIZE + 24];
     if (!found->found) {
-        inspector_fact(page, name, UI_FAINT, "%s",
-                       found->searching ? "searching \xe2\x80\xa6" : "no fault recorded; by whom unknown");
+        inspector_fact(page, name, UI_FAINT, "%s", found->searching ? "searching \xe2\x80\xa6" : none);
         return;
     }
     const struct vmv_event *event = &found->event;
@@ -98,6 +97,7 @@ static void touch_fact(struct page_writer *page, const char *name, const struct 
 
 void inspector_touches(struct page_writer *page, uint64_t start, uint64_t end) {
     static const enum vmv_event_type fault[] = {VMV_EV_FAULT, VMV_EV_NONE};
-    touch_fact(page, "first touch", ask(page->app, APP_ASK_TOUCHED, fault, start, end, is_first_touch));
-    touch_fact(page, "last write", ask(page->app, APP_ASK_WRITTEN, fault, start, end, is_write));
+    touch_fact(page, "first touch", ask(page->app, APP_ASK_TOUCHED, fault, start, end, is_first_touch),
+               "no fault recorded; by whom unknown");
+    touch_fact(page, "last write", ask(page->app, APP_ASK_WRITTEN, fault, start, end, is_write), "no fault recorded");
 }

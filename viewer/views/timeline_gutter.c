@@ -102,6 +102,7 @@ static void draw_memory(struct app *app, const struct timeline_panel *panel) {
     int y = panel->memory.y + ui_max((panel->memory.h - 26) / 2, 1) + (panel->memory.h > 40 ? 1 : 0);
     ui_format_size(text, sizeof text, regions->resident * app->world->page_size);
     ui_draw_begin_group(app->draw, "value", "memory");
+    if (app->space && !app->space->last_frame_t && !regions->resident) snprintf(text, sizeof text, "unknown");
     draw_entry(app, panel, y, "resident", UI_RESIDENT_LINE, app->space ? text : UI_NONE);
     written_text(regions, text, sizeof text);
     const char *name = panel->short_names ? "written" : "written this frame";
@@ -199,6 +200,14 @@ static void draw_thread_entry(struct app *app, const struct timeline_panel *pane
     if (!panel->short_names || !strcmp(plain, "thread")) snprintf(name, sizeof name, "%s %d", plain, life->tid);
     ui_color color = thread_text(app, life, panel->short_names, text, sizeof text);
     struct lane lane = {panel->threads.y + i * panel->thread_height, panel->thread_height - 1};
+    ui_id id = ui_id_child(ui_id_of("gutter thread"), (uint64_t)life->tid);
+    struct ui_rect area = ui_rect(panel->gutter.x, lane.y, panel->gutter.w - 6, lane.h);
+    if (ui_area(&app->ui, id, area, UI_CURSOR_ARROW, 0) & UI_PRESSED) {
+        app->focus = APP_PANEL_TIMELINE;
+        app->tid = life->tid;
+        app->tab = APP_TAB_THREADS;
+        app->redraw = true;
+    }
     draw_lane_entry(app, panel, lane, name, color, text);
 }
 
