@@ -34,6 +34,8 @@ void governor_tick(struct tracer *tracer, uint64_t now) {
     double budget = tracer->options->budget_percent / 100;
     if (budget < 0 || cost < FREE_NS || !tracer->options->interval_auto) return;
     double share = (double)spent / (double)span;
-    if (share > budget) set_interval(tracer, tracer->interval_ns + tracer->interval_ns / 2);
+    // What frames cost falls about as fast as their number: aim at the budget, without leaping.
+    double factor = share / budget < 4 ? share / budget : 4;
+    if (share > budget) set_interval(tracer, (uint64_t)((double)tracer->interval_ns * factor));
     if (share < budget / 2) set_interval(tracer, tracer->interval_ns - tracer->interval_ns / 4);
 }

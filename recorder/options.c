@@ -26,7 +26,6 @@ static const char help_text[] =
     "      --content WHAT   changed: contents of written pages (default); none\n"
     "      --embed-limit SIZE  embed mapped files up to SIZE (default 64M); programs and\n"
     "                       libraries are always embedded\n"
-    "      --no-env         leave the environment out of the trace\n"
     "  -q                   say nothing;  -v  say more\n"
     "      --help, --version\n"
     "\n"
@@ -119,7 +118,7 @@ static bool parse_embed(struct options *options, const char *text) {
     return bad("--embed-limit takes a size such as 64M, not '%s'", text);
 }
 
-enum long_option { OPT_BUDGET = 256, OPT_FAULTS, OPT_STACK, OPT_CONTENT, OPT_EMBED, OPT_NO_ENV, OPT_HELP, OPT_VERSION };
+enum long_option { OPT_BUDGET = 256, OPT_FAULTS, OPT_STACK, OPT_CONTENT, OPT_EMBED, OPT_HELP, OPT_VERSION };
 
 static const struct option long_options[] = {{"interval", required_argument, 0, 'i'},
                                              {"output", required_argument, 0, 'o'},
@@ -128,7 +127,6 @@ static const struct option long_options[] = {{"interval", required_argument, 0, 
                                              {"stack", required_argument, 0, OPT_STACK},
                                              {"content", required_argument, 0, OPT_CONTENT},
                                              {"embed-limit", required_argument, 0, OPT_EMBED},
-                                             {"no-env", no_argument, 0, OPT_NO_ENV},
                                              {"quiet", no_argument, 0, 'q'},
                                              {"verbose", no_argument, 0, 'v'},
                                              {"help", no_argument, 0, OPT_HELP},
@@ -158,9 +156,6 @@ static bool take_option(struct options *options, int option) {
         return parse_content(options, optarg);
     case OPT_EMBED:
         return parse_embed(options, optarg);
-    case OPT_NO_ENV:
-        options->no_env = true;
-        return true;
     default:
         return false;
     }

@@ -16,7 +16,6 @@ struct options {
     uint32_t stack_bytes; // 0: none
     bool content;         // --content changed
     uint64_t embed_limit; // bytes
-    bool no_env;
     bool quiet;
     int verbose;
     char **command; // program and arguments, NULL-terminated

@@ -143,10 +143,8 @@ static struct vmv_writer *open_trace(struct session *session, char *error, size_
                             .content = options->content ? "changed" : "none",
                             .embed_limit = options->embed_limit,
                             .register_set = ARCH_REGISTER_SET};
-    if (!options->no_env) {
-        meta.environment = (const char *const *)environ;
-        meta.environment_count = count_strings(environ);
-    }
+    meta.environment = (const char *const *)environ;
+    meta.environment_count = count_strings(environ);
     return vmv_writer_create(session->output.fd, &meta, error, error_size);
 }
 
