@@ -217,7 +217,7 @@ static void draw_row(struct app *app, const struct view_layout *layout, const st
     ui_color bar = pale ? UI_RULE2 : view_kind_color(mapping ? mapping->kind : group->kind);
     ui_draw_rect(app->draw, ui_rect(x, y + 2, 3, 9), bar);
     ui_color color = row->child ? UI_DIM : UI_INK;
-    ui_draw_text_fit(app->draw, name_x, y + 1, columns.size - 52 - name_x, UI_S, selected ? UI_INK : color, name);
+    ui_draw_text_fit(app->draw, name_x, y + 1, columns.size - 48 - name_x, UI_S, selected ? UI_INK : color, name);
     draw_numbers(app, &columns, y + 1, n, color);
     draw_spark(app, regions, row, columns.spark - SPARK, y + 2);
     ui_draw_end_group(app->draw);
