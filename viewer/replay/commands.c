@@ -23,6 +23,8 @@ static const struct ui_command rows[] = {
     {"zoom", "bytes:text", "128T", "Shift+W", "the whole space", NULL, "move in space|the whole space", command_zoom},
     {"gaps", "[collapsed:word]", NULL, "C", "collapse or show empty gaps", NULL,
      "move in space|collapse or show empty gaps", command_gaps},
+    {"order", "[name:word]", NULL, "H", "linear or Hilbert order of pages", NULL,
+     "move in space|linear or Hilbert order", command_order},
     /* --- time */
     {"seek", "time:text", NULL, NULL, NULL, NULL, NULL, command_seek},
     {"frame", "step:int", "-1", "Left", "previous frame", NULL, "move in time|frame before, after", command_frame},

@@ -139,8 +139,7 @@ bool command_quit(void *replay, const struct ui_args *args, char *error) {
     return true;
 }
 
-/* --- leaving the window
- * --------------------------------------------------------------------------------------------------------- */
+/* --- leaving the window --- */
 
 /* Bytes of up to a page as hex, "??" where they are not known; of anything else its address. */
 static void copy_text(struct app *app, char *out, size_t size) {

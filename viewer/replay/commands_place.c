@@ -1,5 +1,6 @@
 /* Commands that move in space and select. */
 #include "app_regions.h"
+#include "map_order.h"
 #include "replay.h"
 
 #include <math.h>
@@ -14,8 +15,7 @@ static bool fail(char *error, const char *why) {
     return false;
 }
 
-/* --- camera
- * ---------------------------------------------------------------------------------------------------------------- */
+/* --- camera --- */
 
 bool command_zoom_in(void *replay, const struct ui_args *args, char *error) {
     (void)error;
@@ -72,9 +72,16 @@ bool command_gaps(void *replay, const struct ui_args *args, char *error) {
     return true;
 }
 
-/* --- going
- * -------------------------------------------------------------------------------------------------------------------
- */
+bool command_order(void *replay, const struct ui_args *args, char *error) {
+    struct app *app = app_of(replay);
+    const char *word = args->count ? args->arg[0].text : view_map_hilbert(app) ? "linear" : "hilbert";
+    if (strcmp(word, "linear") != 0 && strcmp(word, "hilbert") != 0)
+        return fail(error, "order: linear or hilbert is needed");
+    view_map_set_hilbert(app, !strcmp(word, "hilbert"));
+    return true;
+}
+
+/* --- going --- */
 
 bool command_goto(void *replay, const struct ui_args *args, char *error) {
     struct replay *self = replay;
@@ -140,8 +147,7 @@ bool command_back(void *replay, const struct ui_args *args, char *error) {
     return true;
 }
 
-/* --- selecting
- * ----------------------------------------------------------------------------------------------------------------- */
+/* --- selecting --- */
 
 static bool parse_length(const char *text, uint64_t *length) {
     char *end;
@@ -196,9 +202,7 @@ bool command_next(void *replay, const struct ui_args *args, char *error) {
     return view_regions_step(app, step < 0 ? -1 : 1) || fail(error, "the list ends here");
 }
 
-/* --- process
- * -------------------------------------------------------------------------------------------------------------------
- */
+/* --- process --- */
 
 bool command_pid(void *replay, const struct ui_args *args, char *error) {
     struct replay *self = replay;

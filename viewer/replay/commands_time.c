@@ -84,8 +84,7 @@ bool command_change(void *replay, const struct ui_args *args, char *error) {
     return replay_change_begin(replay, args->arg[0].integer < 0 ? -1 : 1, error);
 }
 
-/* --- playing
- * --------------------------------------------------------------------------------------------------------------- */
+/* --- playing --- */
 
 bool command_play(void *replay, const struct ui_args *args, char *error) {
     struct app *app = app_of(replay);
@@ -113,8 +112,7 @@ bool command_faster(void *replay, const struct ui_args *args, char *error) {
     return true;
 }
 
-/* --- bookmarks
- * -------------------------------------------------------------------------------------------------------------- */
+/* --- bookmarks --- */
 
 bool command_bookmark(void *replay, const struct ui_args *args, char *error) {
     struct app *app = app_of(replay);
@@ -159,8 +157,7 @@ bool command_bookmark_step(void *replay, const struct ui_args *args, char *error
     return true;
 }
 
-/* --- what the timeline shows
- * -------------------------------------------------------------------------------------------------- */
+/* --- what the timeline shows --- */
 
 bool command_time_zoom(void *replay, const struct ui_args *args, char *error) {
     (void)error;

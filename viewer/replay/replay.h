@@ -24,7 +24,7 @@ struct replay {
     struct ui_draw *draw;
     struct ui_fonts *fonts; /* made at the first picture */
     double clock_ms;
-    uint64_t shown; /* hash of the list that the window shows */
+    uint64_t shown;        /* hash of the list that the window shows */
     bool missing;          /* a command failed because the trace has no such thing */
     struct change_search { /* the next change of the selection that is being looked for */
         bool active;
@@ -96,6 +96,7 @@ REPLAY_COMMAND(command_next);
 REPLAY_COMMAND(command_pid);
 REPLAY_COMMAND(command_processes);
 REPLAY_COMMAND(command_gaps);
+REPLAY_COMMAND(command_order);
 REPLAY_COMMAND(command_colour);
 REPLAY_COMMAND(command_tab);
 REPLAY_COMMAND(command_thread);

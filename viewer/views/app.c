@@ -28,8 +28,7 @@ const char *app_panel_name(enum app_panel panel) {
     return panel < APP_PANEL_COUNT ? names[panel] : "";
 }
 
-/* --- life ----------------------------------------------------------------------------------------------------------
- */
+/* --- life --- */
 
 static int32_t first_process(struct timeline *tl) {
     const struct vmv_meta *meta = vmv_reader_meta(timeline_reader(tl));
@@ -88,8 +87,7 @@ void app_say(struct app *app, bool bad, const char *format, ...) {
     app->redraw = true;
 }
 
-/* --- one frame -------------------------------------------------------------------------------------------------------
- */
+/* --- one frame --- */
 
 /* What the pointer rests on takes effect in all panels with the next frame. */
 static void turn_hover(struct app *app) {

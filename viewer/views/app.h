@@ -13,7 +13,7 @@
 #include "ui_command.h"
 #include "ui_widget.h"
 
-/* --- places ---------------------------------------------------------------------------------------------------- */
+/* --- places --- */
 
 enum app_place_kind {
     APP_PLACE_SPACE,   /* nothing selected: the whole space */
@@ -33,7 +33,7 @@ struct app_place {
 /* Same thing, whatever its length was. */
 bool app_place_equal(struct app_place a, struct app_place b);
 
-/* --- map camera ------------------------------------------------------------------------------------------------ */
+/* --- map camera --- */
 
 /* The main area of the map shows 2^bits bytes of what is not folded away, and the address `at` stands at `at_y` pixels
  * below its top (any double: it may lie outside). Zooming keeps both and moves bits; panning moves at_y; go-to sets
@@ -51,7 +51,7 @@ enum app_look { APP_LOOK_SPACE, APP_LOOK_PAGES, APP_LOOK_BYTES };
 #define APP_BITS_SPACE 28.0 /* from here on: space look */
 #define APP_BITS_BYTES 14.0 /* below this: bytes look */
 
-/* --- how things are shown -------------------------------------------------------------------------------------- */
+/* --- how things are shown --- */
 
 enum app_colour {
     APP_COLOUR_KIND,
@@ -72,7 +72,7 @@ const char *app_panel_name(enum app_panel panel);
 /* What lies over the window. */
 enum app_overlay { APP_OVERLAY_NONE, APP_OVERLAY_GOTO, APP_OVERLAY_PALETTE, APP_OVERLAY_HELP, APP_OVERLAY_PIDS };
 
-/* --- mappings with names, of the space and moment shown ---------------------------------------------------------- */
+/* --- mappings with names, of the space and moment shown --- */
 
 #define APP_NAME_SIZE 96
 
@@ -111,28 +111,25 @@ struct app_regions {
     bool valid;            /* private: made for the moment */
 };
 
-/* --- how certain the moment is: counts of pages, over the whole space ----------------------------------------------
- */
+/* --- how certain the moment is: counts of pages, over the whole space --- */
 
 struct app_census {
     uint64_t exact, stale, torn, unknown; /* of resident pages, by timeline_page() */
     bool complete;                        /* false: still counting, the numbers are lower bounds */
 };
 
-/* --- write recency: see views.h ---------------------------------------------------------------------------------- */
+/* --- write recency: see views.h --- */
 
 struct view_recency {
     uint64_t frame_t;  /* pages written at or after it are "now"; 0: no frame yet */
     uint64_t bound[3]; /* ns before the moment, rising */
 };
 
-/* --- searches that go on over several pictures ---------------------------------------------------------------------
- */
+/* --- searches that go on over several pictures --- */
 
 struct app_search; /* app_search.h */
 
-/* --- places and times one has been to ------------------------------------------------------------------------------
- */
+/* --- places and times one has been to --- */
 
 struct app_visit {
     struct app_place selection;
@@ -146,8 +143,7 @@ struct app_bookmarks { /* by time; of this session */
     size_t count, room;
 };
 
-/* --- the struct ------------------------------------------------------------------------------------------------------
- */
+/* --- the struct --- */
 
 struct app {
     /* the recording; owned by replay, as is everything it needs from outside */
@@ -245,7 +241,7 @@ struct app {
 bool app_init(struct app *app, struct timeline *tl);
 void app_free(struct app *app);
 
-/* --- time -------------------------------------------------------------------------------------------------------- */
+/* --- time --- */
 
 /* Go to t (held within the recording). Renews world, space, regions. Stops nothing: playing goes on from there. */
 void app_seek(struct app *app, uint64_t t);
@@ -270,7 +266,7 @@ void app_view_show(struct app *app, double from, double to, double ms);
 /* Move what it shows, as little as needed, so that the moment lies within. */
 void app_view_follow(struct app *app);
 
-/* --- place ------------------------------------------------------------------------------------------------------- */
+/* --- place --- */
 
 /* Show the process; false: no such process in the recording. */
 bool app_set_pid(struct app *app, int32_t pid);
@@ -303,16 +299,14 @@ enum app_look app_look(const struct app *app);
 /* Milliseconds for an animation: 0 with motion off. */
 double app_ms(const struct app *app, double ms);
 
-/* --- hover: called by a view while drawing ---------------------------------------------------------------------------
- */
+/* --- hover: called by a view while drawing --- */
 void app_hover_place(struct app *app, struct app_place place);
 void app_hover_time(struct app *app, uint64_t t);
 /* The hovered thing lies within / covers [start, end): for lists and overviews. */
 bool app_hovers(const struct app *app, uint64_t start, uint64_t end);
 bool app_selects(const struct app *app, uint64_t start, uint64_t end);
 
-/* --- derived -------------------------------------------------------------------------------------------------------
- */
+/* --- derived --- */
 
 /* Renewed when time, space or mappings changed. Never NULL; empty when the process has no space. */
 const struct app_regions *app_regions(struct app *app);
@@ -330,8 +324,7 @@ struct app_census app_census(struct app *app);
 /* One line shown in the status line. */
 void app_say(struct app *app, bool bad, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* --- one frame
- * -------------------------------------------------------------------------------------------------------- */
+/* --- one frame --- */
 
 /* Draw the window (layout, all views, overlays) into app->draw; ui_context_begin and _end are called here. */
 void app_draw(struct app *app, struct ui_draw *draw, double now_ms);

@@ -40,8 +40,7 @@ static struct app_curves *curves_of(struct app *app) {
     return app->curves;
 }
 
-/* --- columns
- * ---------------------------------------------------------------------------------------------------------- */
+/* --- columns --- */
 
 /* Columns of the spaces before an exec: those that begin while the process had that space. */
 static void fill_columns(struct app *app, struct app_curves *curves) {
@@ -114,8 +113,7 @@ const float *app_curves_thread(struct app *app, int32_t tid, uint64_t from, uint
     return row->share;
 }
 
-/* --- sparklines
- * --------------------------------------------------------------------------------------------------------- */
+/* --- sparklines --- */
 
 static size_t slot_of(uint32_t space, uint64_t start, uint64_t end) {
     uint64_t h = (start ^ end * 0x9e3779b97f4a7c15u ^ space) * 0xff51afd7ed558ccdu;

@@ -12,7 +12,7 @@ static void *grow(void *items, size_t *room, size_t count, size_t size) {
     return bigger;
 }
 
-/* --- spaces ------------------------------------------------------------------------------------------------------ */
+/* --- spaces --- */
 
 static void end_span(struct app_history *history, uint64_t t) {
     if (history->span_count && history->span[history->span_count - 1].to > t)
@@ -38,7 +38,7 @@ static void follow_space(struct app_history *history, const struct vmv_event *ev
         end_span(history, event->t + 1);
 }
 
-/* --- threads ----------------------------------------------------------------------------------------------------- */
+/* --- threads --- */
 
 static struct app_lifetime *living(struct app_history *history, int32_t tid) {
     for (size_t i = history->thread_count; i-- > 0;)
@@ -81,7 +81,7 @@ static void follow_thread(struct app_history *history, const struct vmv_event *e
             if (!history->thread[i].ended) end_thread(history, history->thread[i].tid, event->t);
 }
 
-/* --- frames ------------------------------------------------------------------------------------------------------ */
+/* --- frames --- */
 
 static bool has_space(const struct app_history *history, uint32_t space) {
     for (size_t i = 0; i < history->span_count; i++)

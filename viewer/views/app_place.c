@@ -7,8 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- places --------------------------------------------------------------------------------------------------------
- */
+/* --- places --- */
 
 bool app_place_equal(struct app_place a, struct app_place b) {
     if (a.kind != b.kind) return false;
@@ -70,8 +69,7 @@ bool app_place_range(const struct app *app, struct app_place place, uint64_t *st
     return map != NULL;
 }
 
-/* --- selecting, going, coming back -----------------------------------------------------------------------------------
- */
+/* --- selecting, going, coming back --- */
 
 void app_select(struct app *app, struct app_place place) {
     app->selection = place;
@@ -178,8 +176,7 @@ bool app_set_pid(struct app *app, int32_t pid) {
     return true;
 }
 
-/* --- camera ----------------------------------------------------------------------------------------------------------
- */
+/* --- camera --- */
 
 double app_ms(const struct app *app, double ms) { return app->motion ? ms : 0; }
 
@@ -208,8 +205,7 @@ void app_camera_show(struct app *app, uint64_t start, uint64_t end, double ms) {
     app->redraw = true;
 }
 
-/* --- hover
- * ------------------------------------------------------------------------------------------------------------- */
+/* --- hover --- */
 
 void app_hover_place(struct app *app, struct app_place place) {
     app->hover_next = place;

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- counting pages ------------------------------------------------------------------------------------------------
- */
+/* --- counting pages --- */
 
 uint64_t app_age_bound(int index) {
     uint64_t bound = 1000000;
@@ -53,8 +52,7 @@ static void count_pages(struct app *app, struct app_mapping *mapping, struct app
     }
 }
 
-/* --- groups --------------------------------------------------------------------------------------------------------
- */
+/* --- groups --- */
 
 static int rank_of(enum vmv_kind kind) {
     static const int rank[VMV_KIND_COUNT] = {
@@ -150,8 +148,7 @@ static void make_groups(struct app *app) {
     free(sorted);
 }
 
-/* --- the whole -----------------------------------------------------------------------------------------------------
- */
+/* --- the whole --- */
 
 static void clear(struct app_regions *regions) {
     free(regions->map);
@@ -221,8 +218,7 @@ const struct app_group *app_group_find(struct app *app, uint64_t id) {
     return NULL;
 }
 
-/* --- folding -------------------------------------------------------------------------------------------------------
- */
+/* --- folding --- */
 
 bool app_group_folded(const struct app *app, uint64_t id) {
     for (size_t i = 0; i < app->folded.count; i++)

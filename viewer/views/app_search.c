@@ -29,7 +29,7 @@ void app_budget_begin(struct app *app) {
 
 bool app_budget_left(const struct app *app) { return app->patient || clock_ns() < app->budget_ns; }
 
-/* --- one search -------------------------------------------------------------------------------------------------- */
+/* --- one search --- */
 
 static uint64_t first_window(const struct app *app) {
     double events = (double)timeline_event_count(app->tl) + 1;
@@ -116,7 +116,7 @@ static void search_run(struct app *app, struct app_search *search) {
     }
 }
 
-/* --- answers kept ------------------------------------------------------------------------------------------------ */
+/* --- answers kept --- */
 
 static bool same_filter(const struct timeline_filter *a, const struct timeline_filter *b) {
     return a->types[0] == b->types[0] && a->types[1] == b->types[1] && a->space == b->space && a->pid == b->pid &&

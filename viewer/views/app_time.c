@@ -7,8 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* --- seeking -------------------------------------------------------------------------------------------------------
- */
+/* --- seeking --- */
 
 static const struct vmv_space *space_of_moment(const struct app *app) {
     uint32_t id = app->history ? app_history_space(app->history, app->t) : 0;
@@ -55,8 +54,7 @@ bool app_seek_text(struct app *app, const char *text, char *error) {
     return true;
 }
 
-/* --- frames and events ---------------------------------------------------------------------------------------------
- */
+/* --- frames and events --- */
 
 const struct timeline_frame *app_frame(const struct app *app) {
     long i = app->history ? app_history_frame(app->history, app->t) : -1;
@@ -82,8 +80,7 @@ bool app_step_frame(struct app *app, int step) {
     return true;
 }
 
-/* --- playing -------------------------------------------------------------------------------------------------------
- */
+/* --- playing --- */
 
 void app_play(struct app *app, int direction) {
     app->playing = direction != 0;
@@ -118,8 +115,7 @@ bool app_play_tick(struct app *app) {
     return true;
 }
 
-/* --- what the timeline shows -----------------------------------------------------------------------------------------
- */
+/* --- what the timeline shows --- */
 
 #define NARROWEST 1000.0 /* ns */
 

@@ -41,8 +41,7 @@ static uint64_t number(const struct bytes *bytes, size_t size, int order) {
     return value;
 }
 
-/* --- as numbers
- * -------------------------------------------------------------------------------------------------------------- */
+/* --- as numbers --- */
 
 enum as_kind { AS_UNSIGNED, AS_SIGNED, AS_FLOAT };
 static const struct as {
@@ -108,8 +107,7 @@ static void numbers(struct page_writer *page, const struct bytes *bytes, uint64_
     page->y += 4;
 }
 
-/* --- as other things
- * ----------------------------------------------------------------------------------------------------------- */
+/* --- as other things --- */
 
 static void hex_text(const struct bytes *bytes, size_t from, size_t count, char *out, size_t size) {
     size_t n = 0;
@@ -180,9 +178,7 @@ static void other_forms(struct page_writer *page, const struct bytes *bytes) {
     pointer_fact(page, bytes);
 }
 
-/* --- hex
- * ---------------------------------------------------------------------------------------------------------------------------
- */
+/* --- hex --- */
 
 static void hex_row(struct page_writer *page, const struct bytes *bytes, size_t at) {
     struct ui_draw *draw = page->app->draw;
@@ -213,9 +209,7 @@ static void hex_rows(struct page_writer *page, const struct bytes *bytes, uint64
             page->y += 13;
 }
 
-/* --- the tab
- * -----------------------------------------------------------------------------------------------------------------------
- */
+/* --- the tab --- */
 
 void inspector_bytes(struct page_writer *page) {
     struct app *app = page->app;

@@ -40,8 +40,7 @@ static void written_fact(struct page_writer *page, uint64_t written, uint64_t hu
     }
 }
 
-/* --- chart
- * ------------------------------------------------------------------------------------------------------------------ */
+/* --- chart --- */
 
 enum { CHART = 44 };
 
@@ -84,9 +83,7 @@ static void chart(struct page_writer *page, uint64_t start, uint64_t end) {
     page->y += CHART + 6;
 }
 
-/* --- hints
- * --------------------------------------------------------------------------------------------------------------------
- */
+/* --- hints --- */
 
 static void go_on(struct page_writer *page, const char *key, const char *what) {
     ui_key_cap(page->app->draw, page->x, page->y, key, UI_DIM);
@@ -94,8 +91,7 @@ static void go_on(struct page_writer *page, const char *key, const char *what) {
     page->y += 16;
 }
 
-/* --- a mapping
- * ---------------------------------------------------------------------------------------------------------------- */
+/* --- a mapping --- */
 
 static void file_facts(struct page_writer *page, const struct vmv_mapping *map) {
     char path[512], size[UI_FORMAT_SIZE];
@@ -160,8 +156,7 @@ static void mapping_details(struct page_writer *page, const struct app_mapping *
     go_on(page, "M", "bookmark this moment");
 }
 
-/* --- a group
- * ------------------------------------------------------------------------------------------------------------------ */
+/* --- a group --- */
 
 static void group_details(struct page_writer *page, const struct app_group *group) {
     struct app *app = page->app;
@@ -185,8 +180,7 @@ static void group_details(struct page_writer *page, const struct app_group *grou
     }
 }
 
-/* --- a page and bytes
- * ------------------------------------------------------------------------------------------------------------ */
+/* --- a page and bytes --- */
 
 static void page_flags(struct page_writer *page, const struct timeline_page *info) {
     static const struct {
@@ -289,9 +283,7 @@ static void gap_details(struct page_writer *page, struct app_place place) {
     inspector_fact(page, "a touch", UI_DIM, "raises SIGSEGV");
 }
 
-/* --- which
- * ----------------------------------------------------------------------------------------------------------------------
- */
+/* --- which --- */
 
 void inspector_details(struct page_writer *page) {
     struct app *app = page->app;

@@ -15,8 +15,7 @@ static void plain_fact(struct page_writer *page, const char *name, const char *t
         inspector_fact(page, name, UI_FAINT, "unknown");
 }
 
-/* --- process
- * ---------------------------------------------------------------------------------------------------------------- */
+/* --- process --- */
 
 static void process_facts(struct page_writer *page) {
     struct app *app = page->app;
@@ -47,8 +46,7 @@ static void process_facts(struct page_writer *page) {
     inspector_fact(page, "resident", UI_DIM, "%s, %s", text, more);
 }
 
-/* --- frame
- * ------------------------------------------------------------------------------------------------------------------ */
+/* --- frame --- */
 
 static void count_fact(struct page_writer *page, const char *name, uint64_t count, const char *words) {
     char text[UI_FORMAT_SIZE];
@@ -87,8 +85,7 @@ static void frame_facts(struct page_writer *page) {
     count_fact(page, "unknown", census.unknown, ": never captured");
 }
 
-/* --- recording
- * --------------------------------------------------------------------------------------------------------------- */
+/* --- recording --- */
 
 static void cost_fact(struct page_writer *page, const struct vmv_end *end) {
     char held[UI_FORMAT_SIZE], fault[UI_FORMAT_SIZE];

@@ -18,9 +18,7 @@ static bool belongs(const struct app *app, const struct vmv_thread *thread) {
     return thread->pid == app->pid || (app->space_id && thread->space == app->space_id);
 }
 
-/* --- list
- * ---------------------------------------------------------------------------------------------------------------------
- */
+/* --- list --- */
 
 static const struct vmv_thread *chosen(struct app *app) {
     const struct vmv_thread *first = NULL;
@@ -71,9 +69,7 @@ static void list(struct page_writer *page, const struct vmv_thread *selected) {
     }
 }
 
-/* --- registers
- * -------------------------------------------------------------------------------------------------------------------
- */
+/* --- registers --- */
 
 static void certainty_words(struct app *app, const struct vmv_thread *thread, char *out, size_t size) {
     const struct timeline_frame *frame = app_frame(app);
@@ -136,9 +132,7 @@ static void registers(struct page_writer *page, const struct vmv_thread *thread)
     inspector_line(page, UI_FAINT, "the others are unknown: the thread was left asleep");
 }
 
-/* --- stack
- * -------------------------------------------------------------------------------------------------------------------------
- */
+/* --- stack --- */
 
 static uint64_t word_at(const uint8_t *bytes) {
     uint64_t value = 0;
@@ -176,9 +170,7 @@ static void stack(struct page_writer *page, const struct vmv_thread *thread) {
     }
 }
 
-/* --- the tab
- * ------------------------------------------------------------------------------------------------------------------------
- */
+/* --- the tab --- */
 
 void inspector_threads(struct page_writer *page) {
     struct app *app = page->app;

@@ -9,8 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- names and values
- * ------------------------------------------------------------------------------------------------------ */
+/* --- names and values --- */
 
 static void draw_entry(struct app *app, const struct timeline_panel *panel, int y, const char *name, ui_color color,
                        const char *value) {
@@ -32,8 +31,7 @@ static void draw_lane_entry(struct app *app, const struct timeline_panel *panel,
     ui_draw_end_group(app->draw);
 }
 
-/* --- the moment
- * ------------------------------------------------------------------------------------------------------------ */
+/* --- the moment --- */
 
 static void draw_play(struct app *app, int x, int y) {
     struct ui_rect area = ui_rect(x - 6, y - 2, 22, 20);
@@ -82,8 +80,7 @@ static void draw_moment(struct app *app, const struct timeline_panel *panel) {
     ui_draw_end_group(app->draw);
 }
 
-/* --- curves at the cursor
- * ---------------------------------------------------------------------------------------------------- */
+/* --- curves at the cursor --- */
 
 static void written_text(const struct app_regions *regions, char *out, size_t size) {
     char number[UI_FORMAT_SIZE];
@@ -110,8 +107,7 @@ static void draw_memory(struct app *app, const struct timeline_panel *panel) {
     ui_draw_end_group(app->draw);
 }
 
-/* --- events at the cursor
- * ---------------------------------------------------------------------------------------------------- */
+/* --- events at the cursor --- */
 
 static void latest(struct app *app, uint64_t key, const enum vmv_event_type *types, char *out, size_t size) {
     struct app_question question = {.key = key, .t = app->t};
@@ -163,8 +159,7 @@ static void draw_frame_facts(struct app *app, const struct timeline_panel *panel
     draw_lane_entry(app, panel, panel->frames, "frames", UI_DIM, frame ? text : UI_NONE);
 }
 
-/* --- threads
- * ----------------------------------------------------------------------------------------------------------------- */
+/* --- threads --- */
 
 static ui_color thread_text(struct app *app, const struct app_lifetime *life, bool brief, char *out, size_t size) {
     const struct vmv_thread *thread = vmv_world_thread(app->world, life->tid);

@@ -11,8 +11,7 @@ static void lane_begin(struct app *app, const struct timeline_panel *panel, cons
     ui_draw_hline(app->draw, panel->area.x, lane.y + lane.h, panel->area.w, UI_HAIR);
 }
 
-/* --- curves
- * ---------------------------------------------------------------------------------------------------------------- */
+/* --- curves --- */
 
 static int level(uint64_t value, uint64_t most, int height) {
     if (!value || !most) return 0;
@@ -114,8 +113,7 @@ void timeline_draw_curves(struct app *app, const struct timeline_panel *panel) {
     ui_draw_end_group(app->draw);
 }
 
-/* --- event lanes
- * ----------------------------------------------------------------------------------------------------------- */
+/* --- event lanes --- */
 
 static ui_color tick_color(uint8_t kinds) {
     for (int kind = 0; kind < VMV_KIND_COUNT; kind++)
@@ -209,8 +207,7 @@ void timeline_draw_events(struct app *app, const struct timeline_panel *panel) {
     draw_frames(app, panel);
 }
 
-/* --- threads
- * ----------------------------------------------------------------------------------------------------------------- */
+/* --- threads --- */
 
 static int share_step(float share) { return share < 0 ? -1 : share > 1 ? 16 : (int)(share * 16 + 0.5f); }
 

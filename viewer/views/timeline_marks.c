@@ -9,8 +9,7 @@
 
 enum { MAJOR_LEAST = 80 }; /* pixels between labels */
 
-/* --- axis
- * ---------------------------------------------------------------------------------------------------------------- */
+/* --- axis --- */
 
 static double step_of(double ns_a_pixel, int *minors) {
     double step = 1;
@@ -54,8 +53,7 @@ void timeline_draw_axis(struct app *app, const struct timeline_panel *panel) {
     ui_draw_end_group(draw);
 }
 
-/* --- gaps
- * ---------------------------------------------------------------------------------------------------------------- */
+/* --- gaps --- */
 
 static void draw_gap(struct app *app, const struct timeline_panel *panel, const struct vmv_event *gap) {
     struct ui_draw *draw = app->draw;
@@ -85,8 +83,7 @@ void timeline_draw_gaps(struct app *app, const struct timeline_panel *panel) {
     ui_draw_end_group(app->draw);
 }
 
-/* --- marks
- * --------------------------------------------------------------------------------------------------------------- */
+/* --- marks --- */
 
 struct mark {
     int x;

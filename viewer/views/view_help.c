@@ -7,8 +7,7 @@
 
 enum { ROW = 19, TITLE = 38, CAPS = 86, MARGIN = 20, SIGN_ROW = 18, MOST_GROUPS = 8 };
 
-/* --- keys
- * ------------------------------------------------------------------------------------------------------------------ */
+/* --- keys --- */
 
 /* A command's group is "heading|words": rows of the same words stand in one line with all their keys. */
 static size_t heading_length(const struct ui_command *command) { return strcspn(command->group, "|"); }
@@ -117,9 +116,7 @@ static int draw_keys(struct app *app, struct ui_rect sheet, int y, int columns) 
     return lowest;
 }
 
-/* --- signs
- * -------------------------------------------------------------------------------------------------------------------
- */
+/* --- signs --- */
 
 static int sign(struct app *app, int x, int y, enum ui_pattern pattern, ui_color color, ui_color last,
                 const char *words, const char *note) {
@@ -213,8 +210,7 @@ static int draw_signs(struct app *app, struct ui_rect sheet, int y, int columns)
     return bottom;
 }
 
-/* --- the sheet
- * ---------------------------------------------------------------------------------------------------------------- */
+/* --- the sheet --- */
 
 static int part_title(struct app *app, struct ui_rect sheet, int y, const char *title, const char *words) {
     int x = ui_draw_text(app->draw, sheet.x + MARGIN, y, UI_L | UI_BOLD, UI_INK, title);

@@ -75,8 +75,7 @@ void inspector_range(struct page_writer *page, uint64_t start, uint64_t end) {
 
 void inspector_gap(struct page_writer *page, int pixels) { page->y += pixels; }
 
-/* --- knowledge
- * ------------------------------------------------------------------------------------------------------------- */
+/* --- knowledge --- */
 
 static int worse(enum vmv_certainty certainty) {
     static const int rank[] = {[VMV_CERT_EXACT] = 0,
@@ -135,8 +134,7 @@ ui_color inspector_knowledge(struct app *app, uint64_t addr, uint64_t len, char 
     return certainty == VMV_CERT_EXACT ? UI_INK : UI_DIM;
 }
 
-/* --- the panel
- * --------------------------------------------------------------------------------------------------------------- */
+/* --- the panel --- */
 
 static void draw_tabs(struct app *app, struct ui_rect rect) {
     const char *names[APP_TAB_COUNT];

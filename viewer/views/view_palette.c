@@ -8,8 +8,7 @@
 
 enum { MOST = 256, PROCESSES = 512 };
 
-/* --- commands
- * -------------------------------------------------------------------------------------------------------------- */
+/* --- commands --- */
 
 static int find(struct app *app, struct ui_match *matches) {
     size_t all = ui_palette_filter(app->commands, app->palette_input.text, matches, MOST);
@@ -75,8 +74,7 @@ void view_palette_draw(struct app *app) {
         run(app, matches[ui_clamp(app->palette_chosen, 0, count - 1)].command);
 }
 
-/* --- processes
- * ------------------------------------------------------------------------------------------------------------- */
+/* --- processes --- */
 
 struct entry {
     int32_t pid;

@@ -7,8 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* --- the bounds ------------------------------------------------------------------------------------------------------
- */
+/* --- the bounds --- */
 
 static double weight(const uint64_t *sums, int from, int to) { return log1p((double)(sums[to] - sums[from])); }
 
@@ -63,8 +62,7 @@ void view_recency_label(const struct view_recency *recency, int step, char *out,
     }
 }
 
-/* --- pages
- * ------------------------------------------------------------------------------------------------------------ */
+/* --- pages --- */
 
 ui_color view_age_color(struct app *app, const struct timeline_page *page, bool *never) {
     const struct view_recency *recency = view_recency(app);

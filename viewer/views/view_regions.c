@@ -25,8 +25,7 @@ static struct columns columns_of(const struct view_layout *layout) {
     return (struct columns){numbers ? right - 130 : right - 60, right - 80, right - 50, right - 8, numbers};
 }
 
-/* --- which rows there are
- * ------------------------------------------------------------------------------------------------ */
+/* --- which rows there are --- */
 
 static bool group_selected(struct app *app, const struct app_regions *regions, const struct app_group *group) {
     if (app->selection.kind == APP_PLACE_GROUP) return app->selection.group == group->id;
@@ -75,8 +74,7 @@ static bool row_selected(struct app *app, const struct app_regions *regions, con
     return app->selection.kind == APP_PLACE_GROUP && app->selection.group == regions->group[row->group].id;
 }
 
-/* --- sparkline
- * ------------------------------------------------------------------------------------------------------------- */
+/* --- sparkline --- */
 
 static void add_spark(struct app *app, const struct vmv_mapping *map, uint64_t *sums, bool *mapped) {
     const struct timeline_region_column *column = app_curves_spark(app, map->start, map->end);
@@ -134,8 +132,7 @@ static void draw_spark(struct app *app, const struct app_regions *regions, const
     ui_draw_vline(app->draw, x + cursor, y - 1, SPARK_HEIGHT + 2, UI_WHITE);
 }
 
-/* --- rows
- * ------------------------------------------------------------------------------------------------------------------ */
+/* --- rows --- */
 
 struct numbers {
     uint64_t bytes, resident, written;
@@ -223,8 +220,7 @@ static void draw_row(struct app *app, const struct view_layout *layout, const st
     ui_draw_end_group(app->draw);
 }
 
-/* --- header, totals
- * ---------------------------------------------------------------------------------------------------------- */
+/* --- header, totals --- */
 
 static void head(struct app *app, const char *name, int right, int y, ui_color color) {
     ui_draw_begin_group(app->draw, "column", name);

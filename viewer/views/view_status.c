@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- right: certainty
- * -------------------------------------------------------------------------------------------------- */
+/* --- right: certainty --- */
 
 static void add(char *out, size_t size, uint64_t count, const char *what, bool *first) {
     if (!count) return;
@@ -49,8 +48,7 @@ static void certainty(struct app *app, char *out, size_t size) {
     add(out, size, census.torn, "torn", &first);
 }
 
-/* --- left: keys
- * ---------------------------------------------------------------------------------------------------------- */
+/* --- left: keys --- */
 
 struct hint {
     const char *keys, *what;

@@ -21,8 +21,7 @@ double timeline_t(const struct timeline_panel *panel, int x) {
     return panel->from + (x - panel->area.x) * (panel->to - panel->from) / ui_max(panel->area.w, 1);
 }
 
-/* --- layout
- * -------------------------------------------------------------------------------------------------------------- */
+/* --- layout --- */
 
 static struct lane take(int *y, int height) {
     struct lane lane = {*y, height};
@@ -87,8 +86,7 @@ bool timeline_concerns(const struct app *app, const struct vmv_event *event) {
     return false;
 }
 
-/* --- pointer
- * --------------------------------------------------------------------------------------------------------------- */
+/* --- pointer --- */
 
 static uint64_t held_time(const struct app *app, double t) {
     return t <= 0 ? 0 : t >= (double)app->duration ? app->duration : (uint64_t)t;
@@ -153,8 +151,7 @@ void view_timeline_zoom(struct app *app, double steps) {
     zoom(app, &panel, steps, timeline_x(&panel, (double)app->t));
 }
 
-/* --- you, and what is pointed at
- * -------------------------------------------------------------------------------------------- */
+/* --- you, and what is pointed at --- */
 
 static void draw_span(struct app *app, const struct timeline_panel *panel) {
     if (!app->span_set) return;

@@ -13,8 +13,7 @@ static void separator(struct app *app, int *x) {
     *x += 23;
 }
 
-/* --- right: the recording
- * ---------------------------------------------------------------------------------------------- */
+/* --- right: the recording --- */
 
 static size_t count_gaps(struct app *app) {
     size_t count = 0, gaps = 0;
@@ -65,8 +64,7 @@ static int recording(struct app *app, const struct view_layout *layout) {
     return right;
 }
 
-/* --- left: program and process --------------------------------------------------------------------------------------
- */
+/* --- left: program and process --- */
 
 static size_t count_processes(struct app *app) {
     size_t count = 0, processes = 0;
@@ -111,8 +109,7 @@ static void process(struct app *app, int *x) {
     }
 }
 
-/* --- the path --------------------------------------------------------------------------------------------------------
- */
+/* --- the path --- */
 
 struct step { /* of the path */
     char name[APP_NAME_SIZE];

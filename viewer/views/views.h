@@ -5,7 +5,7 @@
 
 #include "app.h"
 
-/* --- layout ------------------------------------------------------------------------------------------------------ */
+/* --- layout --- */
 
 struct view_layout {
     struct ui_rect top, regions, map, inspector, timeline, status; /* empty: not shown */
@@ -26,7 +26,7 @@ struct view_layout view_layout(const struct app *app);
 /* All of it, overlays included. */
 void view_window_draw(struct app *app);
 
-/* --- the views --------------------------------------------------------------------------------------------------- */
+/* --- the views --- */
 
 void view_top_draw(struct app *app, const struct view_layout *layout);
 void view_regions_draw(struct app *app, const struct view_layout *layout);
@@ -62,8 +62,7 @@ bool view_map_address_at(struct app *app, int x, int y, uint64_t *addr);
 bool view_map_rect_of(struct app *app, uint64_t addr, uint64_t len, struct ui_rect *rect);
 void view_map_free(struct app *app);
 
-/* --- shared: names and colours --------------------------------------------------------------------------------------
- */
+/* --- shared: names and colours --- */
 
 ui_color view_kind_color(enum vmv_kind kind);
 const char *view_kind_word(enum vmv_kind kind); /* "program", as in the legend */
@@ -83,7 +82,7 @@ const char *view_thread_name(const struct vmv_thread *thread);
 /* "clock_nanosleep", or "call 230" where the architecture's names are not known; "" for none. */
 void view_syscall_name(struct app *app, int64_t number, char *out, size_t size);
 
-/* --- write recency --------------------------------------------------------------------------------------------------
+/* Write recency.
  * Steps: 0 this frame (or after it), then three bounds of 1 or 3 x 10^n, 4 older. The bounds are chosen from the pages
  * of the space at the moment, so that each step has pages where that is possible. */
 const struct view_recency *view_recency(struct app *app);
