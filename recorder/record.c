@@ -231,9 +231,9 @@ static void finish(struct session *session, struct record_result *result) {
     session->end.exited = tracer->root_ended;
     session->end.killed = tracer->root_end.kind == STOP_KILLED;
     session->end.exit_code = tracer->root_end.signal;
-    session->end.held_ns = tracer->cost.held;
+    session->end.held_ns = tracer->cost.held + tracer->cost.stops;
     session->end.fault_ns = tracer->cost.faults;
-    session->end.percent = now ? 100.0 * (double)(tracer->cost.held + tracer->cost.faults) / (double)now : 0;
+    session->end.percent = now ? 100.0 * (double)(session->end.held_ns + session->end.fault_ns) / (double)now : 0;
     session->end.complete = true;
     char trouble[400] = "";
     if (!sink_finish(tracer->sink, &session->end, trouble, sizeof trouble))

@@ -16,9 +16,9 @@ struct fault_server;
 struct object_table;
 
 struct tracer_cost { // what recording took from the program, ns
-    uint64_t held;   // threads held in stops, wall time
+    uint64_t held;   // threads held for frames, wall time
     uint64_t faults; // counted faults at their calibrated price
-    uint64_t held_by_frames;
+    uint64_t stops;  // memory calls: two stops each, at the price of a stop
 };
 
 struct tracer {
