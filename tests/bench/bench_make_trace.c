@@ -16,7 +16,7 @@ enum { PAGE = 4096, FRAME_NS = 20000000, POOL = 256 };
 struct maker {
     struct vmv_writer *writer;
     uint64_t t, frame, random, pages;
-    uint64_t *order; // a permutation of the pages
+    uint64_t *order;     // a permutation of the pages
     uint64_t pool[POOL]; // contents that are used again
 };
 
@@ -51,8 +51,12 @@ static void shuffle(struct maker *maker) {
 static void begin(struct maker *maker) {
     put(maker, (struct vmv_event){.type = VMV_EV_SPACE, .name = "/bin/fill"});
     put(maker, (struct vmv_event){.type = VMV_EV_THREAD_START, .name = "fill"});
-    put(maker, (struct vmv_event){.type = VMV_EV_MMAP, .len = maker->pages * PAGE, .prot = PROT_READ | PROT_WRITE,
-                                  .flags = MAP_PRIVATE | MAP_ANONYMOUS, .ret = (int64_t)BASE, .name = ""});
+    put(maker, (struct vmv_event){.type = VMV_EV_MMAP,
+                                  .len = maker->pages * PAGE,
+                                  .prot = PROT_READ | PROT_WRITE,
+                                  .flags = MAP_PRIVATE | MAP_ANONYMOUS,
+                                  .ret = (int64_t)BASE,
+                                  .name = ""});
 }
 
 static int by_value(const void *a, const void *b) {
@@ -64,26 +68,42 @@ static int by_value(const void *a, const void *b) {
 static void interval(struct maker *maker, uint64_t *pages, size_t count, bool first) {
     for (size_t i = 0; i < count; i++) {
         maker->t += FRAME_NS / (count + 1);
-        put(maker, (struct vmv_event){.type = VMV_EV_FAULT, .addr = BASE + pages[i] * PAGE + next_random(&maker->random) % PAGE,
-                                      .pc = 0x401000 + next_random(&maker->random) % 64, .source = VMV_SOURCE_RECORDS,
-                                      .kind = first ? VMV_FAULT_FIRST_TOUCH : VMV_FAULT_WRITE, .access = VMV_ACCESS_WRITE});
+        put(maker, (struct vmv_event){.type = VMV_EV_FAULT,
+                                      .addr = BASE + pages[i] * PAGE + next_random(&maker->random) % PAGE,
+                                      .pc = 0x401000 + next_random(&maker->random) % 64,
+                                      .source = VMV_SOURCE_RECORDS,
+                                      .kind = first ? VMV_FAULT_FIRST_TOUCH : VMV_FAULT_WRITE,
+                                      .access = VMV_ACCESS_WRITE});
     }
     qsort(pages, count, sizeof *pages, by_value);
     maker->t = (maker->t / FRAME_NS + 1) * FRAME_NS;
-    put(maker, (struct vmv_event){.type = VMV_EV_FRAME, .frame = maker->frame++, .pause_ns = 1500000, .pages_written = count});
-    put(maker, (struct vmv_event){.type = VMV_EV_THREAD, .state = VMV_THREAD_RUNNING, .syscall = -1, .pc = 0x401234,
-                                  .sp = 0x7ffffff0, .run_ns = FRAME_NS, .certainty = VMV_CERT_EXACT});
+    put(maker,
+        (struct vmv_event){.type = VMV_EV_FRAME, .frame = maker->frame++, .pause_ns = 1500000, .pages_written = count});
+    put(maker, (struct vmv_event){.type = VMV_EV_THREAD,
+                                  .state = VMV_THREAD_RUNNING,
+                                  .syscall = -1,
+                                  .pc = 0x401234,
+                                  .sp = 0x7ffffff0,
+                                  .run_ns = FRAME_NS,
+                                  .certainty = VMV_CERT_EXACT});
     for (size_t i = 0, next; i < count; i = next) {
         for (next = i + 1; next < count && pages[next] <= pages[next - 1] + 1;) next++;
         uint64_t length = (pages[next - 1] - pages[i] + 1) * PAGE, addr = BASE + pages[i] * PAGE;
-        put(maker, (struct vmv_event){.type = VMV_EV_PAGES, .addr = addr, .len = length, .state = VMV_PAGE_RESIDENT,
+        put(maker, (struct vmv_event){.type = VMV_EV_PAGES,
+                                      .addr = addr,
+                                      .len = length,
+                                      .state = VMV_PAGE_RESIDENT,
                                       .page_flags = VMV_PAGEF_WRITTEN});
     }
     for (size_t i = 0; i < count; i++) {
         if (i && pages[i] == pages[i - 1]) continue;
         uint64_t content = first ? random_page(maker) : maker->pool[next_random(&maker->random) % POOL];
-        put(maker, (struct vmv_event){.type = VMV_EV_CONTENT, .addr = BASE + pages[i] * PAGE, .len = PAGE, .content = content,
-                                      .content_step = 1, .certainty = VMV_CERT_EXACT});
+        put(maker, (struct vmv_event){.type = VMV_EV_CONTENT,
+                                      .addr = BASE + pages[i] * PAGE,
+                                      .len = PAGE,
+                                      .content = content,
+                                      .content_step = 1,
+                                      .certainty = VMV_CERT_EXACT});
     }
 }
 
@@ -109,10 +129,21 @@ static void rewrite(struct maker *maker, uint64_t until, uint64_t per_frame) {
 
 int main(int argc, char **argv) {
     static const char *const program[] = {"fill", NULL};
-    struct vmv_meta meta = {.program = program, .program_count = 1, .directory = "/", .pid = 100, .arch = "x86_64",
-                            .page_size = PAGE, .machine = "synthetic", .kernel = "synthetic", .recorder = "bench",
-                            .source_faults = "records", .source_maps = "stops", .source_why = "", .interval_ns = FRAME_NS,
-                            .content = "changed", .register_set = "x86_64-user-regs"};
+    struct vmv_meta meta = {.program = program,
+                            .program_count = 1,
+                            .directory = "/",
+                            .pid = 100,
+                            .arch = "x86_64",
+                            .page_size = PAGE,
+                            .machine = "synthetic",
+                            .kernel = "synthetic",
+                            .recorder = "bench",
+                            .source_faults = "records",
+                            .source_maps = "stops",
+                            .source_why = "",
+                            .interval_ns = FRAME_NS,
+                            .content = "changed",
+                            .register_set = "x86_64-user-regs"};
     char error[200] = "";
     if (argc < 4) {
         fprintf(stderr, "usage: %s FILE PAGES SECONDS [WRITES_PER_FRAME]\n", argv[0]);

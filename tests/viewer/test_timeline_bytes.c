@@ -42,8 +42,8 @@ static void expect(struct timeline *tl, uint64_t t, uint64_t addr, uint8_t byte,
     timeline_seek(tl, t);
     struct timeline_run run = read_one(tl, addr, &found);
     if (!run.known || found != byte || run.certainty != certainty)
-        fail_msg("at %.3f ms: known %d, byte %#x (want %#x), certainty %d (want %d)", (double)t / 1e6, run.known, found, byte,
-                 run.certainty, certainty);
+        fail_msg("at %.3f ms: known %d, byte %#x (want %#x), certainty %d (want %d)", (double)t / 1e6, run.known, found,
+                 byte, run.certainty, certainty);
     assert_int_equal(timeline_page(tl, 1, addr).certainty, certainty);
 }
 
@@ -187,7 +187,8 @@ static void untouched_memory_is_zero(void **state) {
     made.t = 40 * MS;
     made_frame(&made, 2);
     made_pages(&made, ANON + 3 * PAGE, 1, VMV_PAGE_RESIDENT, VMV_PAGEF_WRITTEN | VMV_PAGEF_SKIPPED);
-    made_pages(&made, ANON + 4 * PAGE, 1, VMV_PAGE_RESIDENT, VMV_PAGEF_WRITTEN | VMV_PAGEF_SKIPPED | VMV_PAGEF_POPULATED);
+    made_pages(&made, ANON + 4 * PAGE, 1, VMV_PAGE_RESIDENT,
+               VMV_PAGEF_WRITTEN | VMV_PAGEF_SKIPPED | VMV_PAGEF_POPULATED);
     struct timeline *tl = end(&made);
     expect(tl, 10 * MS, ANON, 0, VMV_CERT_EXACT);
     expect(tl, 25 * MS, ANON + 3 * PAGE, 0, VMV_CERT_EXACT);
@@ -216,7 +217,8 @@ static void files_stand_behind_their_pages(void **state) {
     struct made made = made_begin("records");
     char text[PAGE + 100];
     memset(text, 'a', sizeof text);
-    struct vmv_object_identity identity = {.path = "/lib/x.so", .inode = 7, .size = sizeof text, .dev_major = 8, .dev_minor = 1};
+    struct vmv_object_identity identity = {
+        .path = "/lib/x.so", .inode = 7, .size = sizeof text, .dev_major = 8, .dev_minor = 1};
     uint32_t object = vmv_writer_object(made.writer, &identity, file_of(text, sizeof text));
     made.t = MS;
     made_space(&made, 1, 100, 0);
@@ -269,16 +271,11 @@ static void runs_tell_provenance(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exact_until_the_next_write),
-        cmocka_unit_test(a_fault_record_tells_when),
-        cmocka_unit_test(torn_until_the_next_capture),
-        cmocka_unit_test(skipped_and_huge_are_at_most_stale),
-        cmocka_unit_test(shared_pages_are_at_most_stale),
-        cmocka_unit_test(gaps_end_certainty),
-        cmocka_unit_test(dropped_pages_cannot_be_vouched_for),
-        cmocka_unit_test(untouched_memory_is_zero),
-        cmocka_unit_test(files_stand_behind_their_pages),
-        cmocka_unit_test(runs_tell_provenance),
+        cmocka_unit_test(exact_until_the_next_write),          cmocka_unit_test(a_fault_record_tells_when),
+        cmocka_unit_test(torn_until_the_next_capture),         cmocka_unit_test(skipped_and_huge_are_at_most_stale),
+        cmocka_unit_test(shared_pages_are_at_most_stale),      cmocka_unit_test(gaps_end_certainty),
+        cmocka_unit_test(dropped_pages_cannot_be_vouched_for), cmocka_unit_test(untouched_memory_is_zero),
+        cmocka_unit_test(files_stand_behind_their_pages),      cmocka_unit_test(runs_tell_provenance),
     };
     return cmocka_run_group_tests_name("timeline/bytes", tests, NULL, NULL);
 }

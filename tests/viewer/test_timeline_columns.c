@@ -18,7 +18,8 @@ static struct sums add_up(struct timeline *tl, uint32_t space, uint64_t from, ui
     return sums;
 }
 
-static uint64_t count_events(struct timeline *tl, uint32_t space, enum vmv_event_type type, uint64_t from, uint64_t to) {
+static uint64_t count_events(struct timeline *tl, uint32_t space, enum vmv_event_type type, uint64_t from,
+                             uint64_t to) {
     struct timeline_filter filter = {.space = space, .from = from, .to = to};
     timeline_filter_type(&filter, type);
     struct timeline_cursor *cursor = timeline_cursor_create(tl, &filter);
@@ -61,7 +62,8 @@ static void near_columns_stand_at_their_times(void **state) {
     made_remove(&made);
     uint64_t random = 9;
     for (int round = 0; round < 6; round++) {
-        uint64_t from = made_random(&random) % timeline_duration(tl), to = from + 20 * MS + made_random(&random) % (50 * MS);
+        uint64_t from = made_random(&random) % timeline_duration(tl),
+                 to = from + 20 * MS + made_random(&random) % (50 * MS);
         size_t count = 40;
         timeline_columns(tl, 1, from, to, columns, count);
         uint64_t sum = 0;
@@ -133,8 +135,11 @@ static void threads_and_regions(void **state) {
         made.t += 20 * MS;
         made_frame(&made, 1);
         made_pages(&made, ANON + i % 16 * PAGE, 1, VMV_PAGE_RESIDENT, VMV_PAGEF_WRITTEN);
-        made_event(&made, (struct vmv_event){.type = VMV_EV_THREAD, .state = VMV_THREAD_RUNNING, .syscall = -1,
-                                             .run_ns = i < 25 ? 20 * MS : 0, .certainty = VMV_CERT_EXACT});
+        made_event(&made, (struct vmv_event){.type = VMV_EV_THREAD,
+                                             .state = VMV_THREAD_RUNNING,
+                                             .syscall = -1,
+                                             .run_ns = i < 25 ? 20 * MS : 0,
+                                             .certainty = VMV_CERT_EXACT});
     }
     made_finish(&made);
     struct timeline *tl = made_open(&made);
@@ -201,9 +206,12 @@ static void a_cut_recording_has_its_tail(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_vanishes),       cmocka_unit_test(near_columns_stand_at_their_times),
-        cmocka_unit_test(curves_follow_the_world), cmocka_unit_test(gaps_are_not_known),
-        cmocka_unit_test(threads_and_regions),    cmocka_unit_test(landmarks_in_order),
+        cmocka_unit_test(nothing_vanishes),
+        cmocka_unit_test(near_columns_stand_at_their_times),
+        cmocka_unit_test(curves_follow_the_world),
+        cmocka_unit_test(gaps_are_not_known),
+        cmocka_unit_test(threads_and_regions),
+        cmocka_unit_test(landmarks_in_order),
         cmocka_unit_test(a_cut_recording_has_its_tail),
     };
     return cmocka_run_group_tests_name("timeline/columns", tests, NULL, NULL);

@@ -48,16 +48,20 @@ static bool wanted(const struct timeline_filter *filter, const struct vmv_event 
     if (event->t < filter->from || (filter->to && event->t >= filter->to)) return false;
     if (!filter->end) return true;
     switch (event->type) {
-    case VMV_EV_MMAP: return overlaps((uint64_t)event->ret, event->len, filter);
+    case VMV_EV_MMAP:
+        return overlaps((uint64_t)event->ret, event->len, filter);
     case VMV_EV_MREMAP:
         return overlaps(event->old_addr, event->old_len, filter) || overlaps((uint64_t)event->ret, event->len, filter);
-    case VMV_EV_FAULT: return overlaps(event->addr & ~UINT64_C(4095), PAGE, filter);
+    case VMV_EV_FAULT:
+        return overlaps(event->addr & ~UINT64_C(4095), PAGE, filter);
     case VMV_EV_MUNMAP:
     case VMV_EV_MPROTECT:
     case VMV_EV_MADVISE:
     case VMV_EV_PAGES:
-    case VMV_EV_CONTENT: return overlaps(event->addr, event->len, filter);
-    default: return false;
+    case VMV_EV_CONTENT:
+        return overlaps(event->addr, event->len, filter);
+    default:
+        return false;
     }
 }
 
@@ -102,7 +106,10 @@ static void by_place_and_space(void **state) {
     (void)state;
     check(&(struct timeline_filter){.addr = HEAP + 100 * PAGE, .end = HEAP + 100 * PAGE + 8}, true);
     check(&(struct timeline_filter){.addr = HEAP + 100 * PAGE, .end = HEAP + 120 * PAGE, .space = 2}, true);
-    check(&(struct timeline_filter){.addr = ANON, .end = ANON + 64 * PAGE, .types = {1 << VMV_EV_MREMAP | 1 << VMV_EV_MMAP}}, true);
+    check(&(struct timeline_filter){.addr = ANON,
+                                    .end = ANON + 64 * PAGE,
+                                    .types = {1 << VMV_EV_MREMAP | 1 << VMV_EV_MMAP}},
+          true);
     check(&(struct timeline_filter){.addr = 0x1000, .end = 0x2000}, false);
     check(&(struct timeline_filter){.pid = 101}, true);
     check(&(struct timeline_filter){.space = 99}, false);
@@ -138,8 +145,9 @@ static void stands_between_events(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everything_visible), cmocka_unit_test(by_type), cmocka_unit_test(by_place_and_space),
-        cmocka_unit_test(by_time),            cmocka_unit_test(stands_between_events),
+        cmocka_unit_test(everything_visible),    cmocka_unit_test(by_type),
+        cmocka_unit_test(by_place_and_space),    cmocka_unit_test(by_time),
+        cmocka_unit_test(stands_between_events),
     };
     return cmocka_run_group_tests_name("timeline/cursor", tests, set_up, tear_down);
 }

@@ -137,7 +137,8 @@ static void goes_on_over_damage(void **state) {
     close(fd);
     timeline_close(tl);
     tl = made_open(&made);
-    for (uint64_t t = 0; t <= timeline_duration(tl); t += timeline_duration(tl) / 10) assert_non_null(timeline_seek(tl, t));
+    for (uint64_t t = 0; t <= timeline_duration(tl); t += timeline_duration(tl) / 10)
+        assert_non_null(timeline_seek(tl, t));
     bool told = false;
     for (uint64_t t = timeline_duration(tl); t > MS; t /= 2) {
         timeline_seek(tl, t);

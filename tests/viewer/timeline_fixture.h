@@ -7,8 +7,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <setjmp.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,10 +36,22 @@ static inline struct made made_begin(const char *source_faults) {
     static const char *const argv[] = {"prog", NULL};
     struct made made = {.space = 1, .pid = 100, .tid = 100, .frame = 0};
     char error[200] = "";
-    struct vmv_meta meta = {.program = argv, .program_count = 1, .directory = "/", .pid = 100, .started = 1,
-                            .arch = "x86_64", .page_size = PAGE, .machine = "m", .kernel = "k", .recorder = "r",
-                            .source_faults = source_faults, .source_maps = "stops", .source_why = "", .content = "changed",
-                            .register_set = "x86_64-user-regs", .interval_ns = 20 * MS};
+    struct vmv_meta meta = {.program = argv,
+                            .program_count = 1,
+                            .directory = "/",
+                            .pid = 100,
+                            .started = 1,
+                            .arch = "x86_64",
+                            .page_size = PAGE,
+                            .machine = "m",
+                            .kernel = "k",
+                            .recorder = "r",
+                            .source_faults = source_faults,
+                            .source_maps = "stops",
+                            .source_why = "",
+                            .content = "changed",
+                            .register_set = "x86_64-user-regs",
+                            .interval_ns = 20 * MS};
     strcpy(made.path, "/tmp/vmvis-test-XXXXXX");
     int fd = mkstemp(made.path);
     assert_true(fd >= 0);
@@ -62,14 +74,24 @@ static inline void made_space(struct made *made, uint32_t space, int32_t pid, ui
 }
 
 static inline uint64_t made_mmap(struct made *made, uint64_t addr, uint64_t pages, uint32_t prot, uint32_t flags) {
-    return made_event(made, (struct vmv_event){.type = VMV_EV_MMAP, .len = pages * PAGE, .prot = prot, .flags = flags,
-                                               .ret = (int64_t)addr, .name = ""});
+    return made_event(
+        made,
+        (struct vmv_event){
+            .type = VMV_EV_MMAP, .len = pages * PAGE, .prot = prot, .flags = flags, .ret = (int64_t)addr, .name = ""});
 }
 
-static inline uint64_t made_map_file(struct made *made, uint64_t addr, uint64_t pages, uint32_t flags, uint32_t object, const char *name) {
-    return made_event(made, (struct vmv_event){.type = VMV_EV_MMAP, .len = pages * PAGE, .prot = PROT_READ | PROT_WRITE,
-                                               .flags = flags, .ret = (int64_t)addr, .name = name, .inode = 7,
-                                               .dev_major = 8, .dev_minor = 1, .object = object});
+static inline uint64_t made_map_file(struct made *made, uint64_t addr, uint64_t pages, uint32_t flags, uint32_t object,
+                                     const char *name) {
+    return made_event(made, (struct vmv_event){.type = VMV_EV_MMAP,
+                                               .len = pages * PAGE,
+                                               .prot = PROT_READ | PROT_WRITE,
+                                               .flags = flags,
+                                               .ret = (int64_t)addr,
+                                               .name = name,
+                                               .inode = 7,
+                                               .dev_major = 8,
+                                               .dev_minor = 1,
+                                               .object = object});
 }
 
 static inline uint64_t made_munmap(struct made *made, uint64_t addr, uint64_t pages) {
@@ -77,13 +99,15 @@ static inline uint64_t made_munmap(struct made *made, uint64_t addr, uint64_t pa
 }
 
 static inline uint64_t made_frame(struct made *made, uint64_t pages_written) {
-    return made_event(made, (struct vmv_event){.type = VMV_EV_FRAME, .frame = made->frame++, .pause_ns = 50000,
-                                               .pages_written = pages_written});
+    return made_event(
+        made, (struct vmv_event){
+                  .type = VMV_EV_FRAME, .frame = made->frame++, .pause_ns = 50000, .pages_written = pages_written});
 }
 
 static inline uint64_t made_pages(struct made *made, uint64_t addr, uint64_t pages, uint8_t state, uint8_t flags) {
-    return made_event(made, (struct vmv_event){.type = VMV_EV_PAGES, .addr = addr, .len = pages * PAGE, .state = state,
-                                               .page_flags = flags});
+    return made_event(
+        made, (struct vmv_event){
+                  .type = VMV_EV_PAGES, .addr = addr, .len = pages * PAGE, .state = state, .page_flags = flags});
 }
 
 // Captures one page filled with `byte`.
@@ -91,13 +115,21 @@ static inline uint64_t made_content(struct made *made, uint64_t addr, uint8_t by
     uint8_t bytes[PAGE];
     memset(bytes, byte, sizeof bytes);
     uint64_t content = vmv_writer_page(made->writer, bytes);
-    return made_event(made, (struct vmv_event){.type = VMV_EV_CONTENT, .addr = addr, .len = PAGE, .content = content,
-                                               .content_step = 1, .certainty = certainty});
+    return made_event(made, (struct vmv_event){.type = VMV_EV_CONTENT,
+                                               .addr = addr,
+                                               .len = PAGE,
+                                               .content = content,
+                                               .content_step = 1,
+                                               .certainty = certainty});
 }
 
 static inline uint64_t made_fault(struct made *made, uint64_t addr, uint8_t kind) {
-    return made_event(made, (struct vmv_event){.type = VMV_EV_FAULT, .addr = addr, .pc = 0x401000, .kind = kind,
-                                               .access = VMV_ACCESS_WRITE, .source = VMV_SOURCE_RECORDS});
+    return made_event(made, (struct vmv_event){.type = VMV_EV_FAULT,
+                                               .addr = addr,
+                                               .pc = 0x401000,
+                                               .kind = kind,
+                                               .access = VMV_ACCESS_WRITE,
+                                               .source = VMV_SOURCE_RECORDS});
 }
 
 // A frame in which one page was seen written, and copied.
@@ -142,15 +174,23 @@ static inline void made_busy(struct made *made, uint64_t steps, uint64_t seed) {
         made->pid = made->tid = 100 + (int32_t)made->space - 1;
         uint64_t page = HEAP + (r >> 32) % 4096 * PAGE, area = ANON + (r >> 40) % 512 * 16 * PAGE;
         switch (r % 37) {
-        case 0: made_mmap(made, area, 1 + (r >> 50) % 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED); break;
-        case 1: made_munmap(made, area, 1 + (r >> 50) % 16); break;
+        case 0:
+            made_mmap(made, area, 1 + (r >> 50) % 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED);
+            break;
+        case 1:
+            made_munmap(made, area, 1 + (r >> 50) % 16);
+            break;
         case 2:
-            made_event(made, (struct vmv_event){.type = VMV_EV_MPROTECT, .addr = page, .len = PAGE, .prot = r >> 60 & 3});
+            made_event(made,
+                       (struct vmv_event){.type = VMV_EV_MPROTECT, .addr = page, .len = PAGE, .prot = r >> 60 & 3});
             break;
         case 3:
-            made_event(made, (struct vmv_event){.type = VMV_EV_MADVISE, .addr = page, .len = 8 * PAGE, .prot = MADV_DONTNEED});
+            made_event(
+                made, (struct vmv_event){.type = VMV_EV_MADVISE, .addr = page, .len = 8 * PAGE, .prot = MADV_DONTNEED});
             break;
-        case 4: made_event(made, (struct vmv_event){.type = VMV_EV_MARK, .name = "here"}); break;
+        case 4:
+            made_event(made, (struct vmv_event){.type = VMV_EV_MARK, .name = "here"});
+            break;
         case 5:
             if (spaces < 4 && i > steps / 5 * spaces) {
                 uint32_t from = made->space;
@@ -159,8 +199,14 @@ static inline void made_busy(struct made *made, uint64_t steps, uint64_t seed) {
                 made_space(made, spaces, child, from);
             }
             break;
-        case 6: made_event(made, (struct vmv_event){.type = VMV_EV_MREMAP, .old_addr = area, .old_len = PAGE, .len = PAGE,
-                                                    .flags = MREMAP_MAYMOVE, .ret = (int64_t)(ANON - (r >> 44) % 1024 * PAGE)}); break;
+        case 6:
+            made_event(made, (struct vmv_event){.type = VMV_EV_MREMAP,
+                                                .old_addr = area,
+                                                .old_len = PAGE,
+                                                .len = PAGE,
+                                                .flags = MREMAP_MAYMOVE,
+                                                .ret = (int64_t)(ANON - (r >> 44) % 1024 * PAGE)});
+            break;
         case 7:
         case 8:
             made_frame(made, 3);
@@ -169,10 +215,16 @@ static inline void made_busy(struct made *made, uint64_t steps, uint64_t seed) {
                 made_pages(made, written, 1, VMV_PAGE_RESIDENT, VMV_PAGEF_WRITTEN);
                 made_content(made, written, (uint8_t)(r >> 8), k == 2 ? VMV_CERT_TORN : VMV_CERT_EXACT);
             }
-            made_event(made, (struct vmv_event){.type = VMV_EV_THREAD, .state = VMV_THREAD_RUNNING, .syscall = -1, .pc = r,
-                                                .run_ns = 20000, .certainty = VMV_CERT_EXACT});
+            made_event(made, (struct vmv_event){.type = VMV_EV_THREAD,
+                                                .state = VMV_THREAD_RUNNING,
+                                                .syscall = -1,
+                                                .pc = r,
+                                                .run_ns = 20000,
+                                                .certainty = VMV_CERT_EXACT});
             break;
-        default: made_fault(made, page + r % PAGE, r & 64 ? VMV_FAULT_FIRST_TOUCH : VMV_FAULT_WRITE); break;
+        default:
+            made_fault(made, page + r % PAGE, r & 64 ? VMV_FAULT_FIRST_TOUCH : VMV_FAULT_WRITE);
+            break;
         }
     }
     made->t += 5 * MS;

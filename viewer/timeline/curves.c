@@ -144,7 +144,8 @@ static void find_peaks(struct space_curve *curve) {
 void curves_finish(struct curves *curves) {
     for (size_t i = 0; i < curves->space_count; i++) {
         struct space_curve *curve = &curves->spaces[i];
-        qsort(curve->regions, curve->region_count, sizeof *curve->regions, by_start_then_index);
+        if (curve->region_count)
+            qsort(curve->regions, curve->region_count, sizeof *curve->regions, by_start_then_index);
         join_points(curve);
         find_peaks(curve);
         curves->bytes +=

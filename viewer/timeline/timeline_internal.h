@@ -127,6 +127,7 @@ enum { CURVE_LEVELS = 64, REGION_BLOCK = 64 };
 struct curve_level {
     struct curve_node *nodes; // by index
     size_t count, room;
+    unsigned shift; // a node covers 2^shift of the level below
 };
 struct region_point { // a mapping in one span in which it changed
     uint64_t start, end, index;
@@ -134,7 +135,7 @@ struct region_point { // a mapping in one span in which it changed
 };
 struct space_curve {
     uint32_t space;
-    struct curve_level levels[CURVE_LEVELS]; // level 0: as recorded; higher ones: two nodes of the one below
+    struct curve_level levels[CURVE_LEVELS]; // level 0: as recorded; higher ones are coarser
     unsigned level_count;                    // 1 until pyramid_build()
     struct region_point *regions;            // by start, then index
     size_t region_count, region_room;
