@@ -263,6 +263,16 @@ class Contents(ReplayCase):
                 names += ["lane virtual", "column wr", "column in time"]
             self.assertEqual(dump.has(*names), [], size)
 
+    def test_the_map_has_three_looks(self):
+        t = self.moments()[1]
+        address = next(m["start"] for m in Trace(REAL).ask("maps", "--at", f"{t}ns") if m["name"] == "[stack]")
+        for place, look, strips in (("select space", "space", ("scale",)),
+                                    ("goto [stack]", "pages", ("space", "mappings")),
+                                    (f"goto {address}", "bytes", ("space", "mapping", "page"))):
+            for size in ("1440x900", "1024x640"):
+                dump = self.dump(f"seek {t}ns", place, options=("--size", size))
+                self.assertEqual(dump.has(f"look {look}", "legend map", *[f"strip {s}" for s in strips]), [], size)
+
     def test_regions_equal_inspect(self):
         trace = Trace(REAL)
         for t in self.moments():
