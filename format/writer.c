@@ -55,7 +55,7 @@ static void start_blobs(struct vmv_writer *writer, const struct vmv_writer_optio
     size_t dedup = options->dedup_bytes ? options->dedup_bytes : PAGES_DEDUP;
     size_t small = dedup < SMALL_DEDUP ? dedup : SMALL_DEDUP;
     vmv_blobs_init(&writer->pages, &writer->output,
-                   &(struct vmv_blobs_setup){VMV_CHUNK_PAGES, 1, PAGES_BLOCK, PAGES_CHUNK, dedup, VMV_CONTENT_FIRST});
+                   &(struct vmv_blobs_setup){VMV_CHUNK_PAGES, 2, PAGES_BLOCK, PAGES_CHUNK, dedup, VMV_CONTENT_FIRST});
     vmv_blobs_init(&writer->stacks, &writer->output,
                    &(struct vmv_blobs_setup){VMV_CHUNK_STACKS, 3, STACKS_BLOCK, STACKS_CHUNK, small, 1});
     vmv_blobs_init(&writer->regs, &writer->output,
