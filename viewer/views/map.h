@@ -42,6 +42,8 @@ struct map_pages { /* pages asked for, of one moment and colouring */
     size_t count, block_room;
     uint32_t *slot; /* by hash of the number: index + 1 into block; 0: free */
     size_t room;    /* a power of two */
+    uint64_t huge;  /* the huge page asked for last, + 1; 0: none */
+    uint64_t huge_written; /* ns: the last write seen in any part of it */
 };
 
 struct map_bar { /* residency along a mapping's bar, or several's */
@@ -54,6 +56,7 @@ struct map_bar_column {
     uint8_t full;    /* 255: all pages resident, 0: none */
     uint8_t unknown; /* 1: nothing is known of its pages */
     uint8_t huge;
+    int8_t step; /* of write recency of the strongest page */
 };
 struct map_bars {
     uint64_t moment;
@@ -78,7 +81,7 @@ enum map_byte { MAP_BYTE_UNKNOWN, MAP_BYTE_ZERO, MAP_BYTE_VALUE, MAP_BYTE_TEXT, 
 enum { MAP_SHEETS = 4 };
 
 /* Geometry of the look of bytes that zooming needs to know: where the lens' bytes begin, from the main area's left. */
-enum { MAP_BYTES_WIDE = 690, MAP_HEX_X = 354, MAP_HEX_X_NARROW = 100, MAP_PAGE_GAP = 2 };
+enum { MAP_BYTES_WIDE = 690, MAP_HEX_X = 354, MAP_HEX_X_NARROW = 92, MAP_PAGE_GAP = 2 };
 
 struct map_lens_row {
     uint64_t addr;
@@ -164,6 +167,10 @@ struct map_frame {
 /* The cache of app, made when needed; NULL: out of memory. */
 struct app_map_cache *map_cache(struct app *app);
 uint32_t map_page_size(const struct app *app);
+/* "16 TiB" where it is whole, else as all sizes. */
+void map_format_size(char *out, size_t size, uint64_t bytes);
+/* The mapping's name without its protection, which stands in a column of its own. */
+void map_plain_name(const struct app_mapping *mapping, char *out, size_t size);
 
 /* --- map_markers.c --------------------------------------------------------------------------------------------------- */
 

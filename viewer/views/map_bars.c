@@ -19,6 +19,7 @@ void map_bars_free(struct map_bars *bars) {
 struct count { /* of one column */
     uint64_t resident;
     struct view_cell cell; /* the strongest */
+    int8_t step;
     bool any;
 };
 
@@ -29,7 +30,10 @@ static void count_page(struct app *app, const struct app_mapping *mapping, const
     /* Its certainty is not asked: residency and the last write are the page's own. */
     struct timeline_page page = {.page = *known, .state = known->state, .mapped = true, .certainty = VMV_CERT_EXACT};
     struct view_cell cell = view_page_cell(app, mapping, &page);
-    if (!count->any || cell.strength > count->cell.strength) count->cell = cell;
+    if (!count->any || cell.strength > count->cell.strength) {
+        count->cell = cell;
+        count->step = (int8_t)view_recency_step(view_recency(app), app->t, known->written);
+    }
     count->any = true;
 }
 
@@ -66,6 +70,7 @@ static void fill_columns(struct app *app, struct map_bar *bar, const struct coun
         struct map_bar_column *column = &bar->column[i];
         uint64_t pages = pages_of(bar, i, app->space->page_size), resident = counts[i].resident;
         column->color = counts[i].cell.color;
+        column->step = counts[i].step;
         column->full = (uint8_t)(resident >= pages ? 255 : resident ? 1 + resident * 253 / pages : 0);
         column->unknown = unknown && !counts[i].any;
     }
@@ -122,13 +127,15 @@ static const struct map_bar *bar_of(struct map_frame *frame, size_t first, size_
  */
 
 static bool alike(const struct map_bar_column *a, const struct map_bar_column *b) {
-    return a->color == b->color && a->full == b->full && a->unknown == b->unknown && a->huge == b->huge;
+    return a->color == b->color && a->full == b->full && a->unknown == b->unknown && a->huge == b->huge &&
+           a->step == b->step;
 }
 
 static ui_color part_color(struct map_frame *frame, const struct app_mapping *mapping) {
     bool dots;
     if (frame->app->colour == APP_COLOUR_PROTECTION) return view_protection_color(mapping->map->flags, &dots);
-    if (frame->app->colour == APP_COLOUR_RESIDENCY) return UI_RESIDENT_LINE;
+    if (frame->app->colour == APP_COLOUR_RESIDENCY || frame->app->colour == APP_COLOUR_AGE) return UI_RESIDENT_LINE;
+    if (frame->app->colour == APP_COLOUR_WRITTEN) return UI_NOT_WRITTEN;
     return view_kind_color(mapping->kind);
 }
 
@@ -145,6 +152,7 @@ static void draw_run(struct map_frame *frame, struct ui_rect rect, const struct 
             ui_draw_rect(draw, empty, ui_fade(color, 20));
         frame->seen.patterns |= 1u << (column->unknown ? UI_PATTERN_UNKNOWN : UI_PATTERN_SWAPPED);
     }
+    if (high) frame->seen.steps |= 1u << (column->step + 1);
     ui_draw_rect(draw, ui_rect(rect.x, rect.y + rect.h - high, rect.w, high), column->color);
     if (!column->huge || high < rect.h || rect.w < 8) return;
     ui_draw_frame(draw, ui_rect_inset(rect, 2), UI_GROUND);
@@ -184,6 +192,7 @@ void map_bar_draw(struct map_frame *frame, size_t first, size_t count, struct ui
         return;
     }
     frame->seen.kinds |= 1u << mapping->kind;
+    frame->seen.protections |= 1u << (mapping->map->flags & 7);
     const struct map_bar *bar = bar_of(frame, first, count, ui_clamp(rect.w, 1, WIDEST));
     if (bar && bar->column) draw_columns(frame, bar, mapping, count, rect);
 }

@@ -182,8 +182,8 @@ static void draw_bracket(struct map_bytes *bytes) {
     top = ui_max(top, bytes->top);
     bottom = ui_min(bottom, bytes->bottom);
     ui_draw_fan(draw, x + 4, y0, y1, x + 15, top, bottom, ui_mix(UI_GROUND, UI_DIM, 4));
-    ui_draw_line(draw, x + 4, y0, x + 15, top, UI_LINE_SMOOTH, UI_RULE2);
-    ui_draw_line(draw, x + 4, y1 - 1, x + 15, bottom - 1, UI_LINE_SMOOTH, UI_RULE2);
+    ui_draw_line(draw, x + 4, y0, x + 15, top, UI_LINE_SHARP, UI_RULE2);
+    ui_draw_line(draw, x + 4, y1 - 1, x + 15, bottom - 1, UI_LINE_SHARP, UI_RULE2);
 }
 
 static void draw_selected_on_page(struct map_bytes *bytes) {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SMALL = 6, CHAIN_MOST = 64, WORDS_W = 72, WORDS_H = 32 };
+enum { SMALL = 6, CHAIN_MOST = 64, WORDS_W = 64, WORDS_H = 32 };
 
 bool map_cells_small(const struct map_grid *grid) {
     return grid->cell_w - grid->gap < SMALL || grid->cell_h - grid->gap < SMALL;

@@ -21,11 +21,11 @@ void map_anchor_set(struct app *app, uint64_t addr, int x, int y, double share, 
 }
 
 /* --- steps of the wheel --------------------------------------------------------------------------------------------
- * One step is two bits in the look of the space, one among pages; two steps lead from pages to bytes, and into them. */
+ * One step is two bits, that is twice the size, down to pages as large as can be; the next ones lead into the bytes. */
 
 static const struct {
     double bits, steps; /* steps from the widest view */
-} stages[] = {{APP_BITS_MAX, 0}, {APP_BITS_SPACE, 9.5}, {APP_BITS_BYTES, 23.5}, {12, 24.5}, {9, 25.5}};
+} stages[] = {{APP_BITS_MAX, 0}, {APP_BITS_SPACE, 9.5}, {APP_BITS_BYTES, 16.5}, {12, 17.5}, {9, 18.5}};
 enum { STAGES = sizeof stages / sizeof *stages };
 
 static double steps_of(double bits) {

@@ -26,7 +26,7 @@ static struct ui_rect strip_of(const struct ladder *ladder, int x, int w) {
 }
 
 static void tie(const struct ladder *ladder, int x0, int y0, int x1, int y1) {
-    ui_draw_line(ladder->frame->draw, x0, y0, x1, y1, UI_LINE_SMOOTH, UI_RULE2);
+    ui_draw_line(ladder->frame->draw, x0, y0, x1, y1, UI_LINE_SHARP, UI_RULE2);
 }
 
 /* White, at the right of a strip, around y0 .. y1. */
@@ -168,6 +168,18 @@ static void fill_mapping(const struct ladder *ladder, struct ui_rect inside, con
     }
 }
 
+/* A line where the page is thin, else a frame. */
+static void mark_page(const struct ladder *ladder, struct ui_rect inside, int y0, int y1) {
+    struct ui_draw *draw = ladder->frame->draw;
+    struct ui_rect mark = ui_rect(inside.x - 1, y0, inside.w + 2, y1 - y0 + 1);
+    if (mark.h > 3) {
+        ui_draw_frame(draw, mark, UI_WHITE);
+        return;
+    }
+    ui_draw_rect(draw, ui_rect(inside.x, y0 - 1, inside.w, mark.h + 2), UI_GROUND);
+    ui_draw_rect(draw, mark, UI_WHITE);
+}
+
 static void draw_mapping(struct ladder *ladder, struct ui_rect space, uint64_t base) {
     struct ui_draw *draw = ladder->frame->draw;
     const struct app_mapping *mapping = app_mapping_at(ladder->frame->app, base);
@@ -181,8 +193,7 @@ static void draw_mapping(struct ladder *ladder, struct ui_rect space, uint64_t b
     int y0 = share_y(inside, mapping->map, base);
     uint64_t last = base + MAP_SHEET - 1 < mapping->map->end ? base + MAP_SHEET - 1 : mapping->map->end - 1;
     int y1 = share_y(inside, mapping->map, last);
-    ui_draw_rect(draw, ui_rect(inside.x, y0 - 1, inside.w, y1 - y0 + 3), UI_GROUND);
-    ui_draw_rect(draw, ui_rect(inside.x - 1, y0, inside.w + 2, y1 - y0 + 1), UI_WHITE);
+    mark_page(ladder, inside, y0, y1);
     if (ui_rect_empty(drawn->cells)) return;
     tie(ladder, ui_rect_right(inside) + 1, y0, drawn->cells.x - 34, ladder->top);
     tie(ladder, ui_rect_right(inside) + 1, y1, drawn->cells.x - 34, ladder->bottom - 1);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ROW = 16, LINE_GAP = 7, NOTE_GAP = 15, WORDS_FROM = 28, ROWS_MOST = 96, FIRST_Y = 31 };
+enum { ROW = 16, LINE_GAP = 7, NOTE_GAP = 15, WORDS_FROM = 28, ROWS_MOST = 96, FIRST_Y = 30 };
 
 /* --- where rows stand ----------------------------------------------------------------------------------------------
  */
@@ -205,7 +205,7 @@ static void draw_page_border(const struct map_bytes *bytes, uint64_t addr, int y
     struct ui_draw *draw = bytes->frame->draw;
     char words[2 * APP_NAME_SIZE + 32];
     border_words(bytes->frame->app, addr, words, sizeof words);
-    int middle = y - 8, room = bytes->right - bytes->hex_x;
+    int middle = y - 7, room = bytes->right - bytes->hex_x;
     int x = ui_draw_text_fit(draw, bytes->hex_x, middle - 6, room, UI_S, UI_DIM, words) + 8;
     for (int i = -1; i <= 1; i += 2) {
         ui_draw_hline(draw, bytes->offset_x, middle + i, bytes->hex_x - 6 - bytes->offset_x, UI_DIM);

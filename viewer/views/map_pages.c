@@ -1,4 +1,5 @@
 /* Pages as they are drawn, asked for once a moment and colouring; and where there is something to be seen. */
+#include "app_regions.h"
 #include "map.h"
 
 #include <stdlib.h>
@@ -19,6 +20,7 @@ static void renew(struct map_pages *pages, const struct app *app) {
     if (pages->moment == app->moment + 1 && pages->colour == app->colour && pages->count < BLOCKS_MOST) return;
     if (pages->slot) memset(pages->slot, 0, pages->room * sizeof *pages->slot);
     pages->count = 0;
+    pages->huge = 0;
     pages->moment = app->moment + 1;
     pages->colour = app->colour;
 }
@@ -52,27 +54,44 @@ static bool touched(const struct vmv_page *page) {
     return page->content != VMV_CONTENT_NONE || (page->state != VMV_PAGE_ABSENT && page->state != VMV_PAGE_UNKNOWN);
 }
 
-static struct map_page make_page(struct app *app, const struct app_mapping *mapping, uint64_t addr) {
+/* A huge page is one: what is known of the writes to any part of it holds for all. */
+static uint64_t huge_written(struct app *app, struct map_pages *pages, uint64_t addr) {
+    uint64_t bytes = app_huge_bytes(app->space->page_size), start = addr - addr % bytes, at = start;
+    if (pages->huge == start + 1) return pages->huge_written;
+    pages->huge = start + 1;
+    pages->huge_written = 0;
+    const struct vmv_page *page;
+    while ((page = vmv_space_page_next(app->space, &at, start + bytes))) {
+        if (page->flags & VMV_PAGEF_HUGE && page->written > pages->huge_written) pages->huge_written = page->written;
+        at += app->space->page_size;
+    }
+    return pages->huge_written;
+}
+
+static struct map_page make_page(struct app *app, struct map_pages *pages, const struct app_mapping *mapping,
+                                 uint64_t addr) {
     const struct vmv_page *known = vmv_space_page_peek(app->space, addr);
     if (mapping->reserved && !known) /* costs nothing, however large it is */
         return (struct map_page){UI_RULE2, UI_PATTERN_DOT, 1, -1, MAP_PAGE_MAPPED};
     struct timeline_page page = timeline_page(app->tl, app->space_id, addr);
+    bool huge = known && known->flags & VMV_PAGEF_HUGE && touched(known);
+    if (huge) page.page.written = huge_written(app, pages, addr);
     struct view_cell cell = view_page_cell(app, mapping, &page);
     struct map_page made = {.color = cell.color, .pattern = (uint8_t)cell.pattern, .strength = (int8_t)cell.strength};
     made.step = (int8_t)view_recency_step(view_recency(app), app->t, page.page.written);
     made.flags = MAP_PAGE_MAPPED;
     if (known && touched(known)) made.flags |= MAP_PAGE_TOUCHED;
-    if (known && known->flags & VMV_PAGEF_HUGE && touched(known)) made.flags |= MAP_PAGE_HUGE;
+    if (huge) made.flags |= MAP_PAGE_HUGE;
     return made;
 }
 
-static void fill(struct app *app, struct map_block *block) {
+static void fill(struct app *app, struct map_pages *pages, struct map_block *block) {
     uint64_t size = map_page_size(app), addr = (block->number << MAP_BLOCK_BITS) * size;
     const struct app_mapping *mapping = NULL;
     memset(block->page, 0, sizeof block->page);
     for (int i = 0; i < MAP_BLOCK_PAGES; i++, addr += size) {
         if (!mapping || addr >= mapping->map->end) mapping = app_mapping_at(app, addr);
-        if (mapping) block->page[i] = make_page(app, mapping, addr);
+        if (mapping) block->page[i] = make_page(app, pages, mapping, addr);
     }
 }
 
@@ -87,7 +106,7 @@ static const struct map_block *block_of(struct map_frame *frame, uint64_t number
     struct map_block *block = &pages->block[pages->count++];
     block->number = number;
     pages->slot[place_of(pages, number)] = (uint32_t)pages->count;
-    fill(frame->app, block);
+    fill(frame->app, pages, block);
     return block;
 }
 

@@ -39,6 +39,7 @@ static bool build(struct map_frame *frame, const struct map_grid *grid, struct u
                   const struct map_anchor *anchor) {
     const struct map_source source = map_pages_source(frame);
     double y = ui_anim_value(&frame->app->camera.at_y, frame->app->now_ms) - RULER;
+    if (!anchor && y >= 0 && y < MAP_NOTE) y = MAP_NOTE; /* a note above is seen whole */
     return map_flow_build(&frame->cache->flow, grid, &source, frame->app->camera.at, y, anchor ? anchor->share : 0,
                           area.h);
 }
@@ -88,7 +89,7 @@ static void draw_ruler(const struct map_rows *rows) {
         char size[UI_FORMAT_SIZE], text[UI_FORMAT_SIZE + 1];
         ui_draw_vline(draw, x, y - 5, 6, UI_RULE2);
         if (i == parts) break;
-        ui_format_size(size, sizeof size, bytes / (uint64_t)parts * (uint64_t)i);
+        map_format_size(size, sizeof size, bytes / (uint64_t)parts * (uint64_t)i);
         snprintf(text, sizeof text, "+%s", i ? size : "0");
         ui_draw_text_fit(draw, x + 4, y - 11, width / parts - 6, UI_S, UI_FAINT, text);
     }

@@ -17,7 +17,9 @@ static bool is_selected(struct app *app, const struct map_entry *entry) {
     return app_selects(app, entry->start, entry->end);
 }
 
-static const char *entry_name(struct app *app, const struct map_entry *entry, char *out, size_t size) {
+static const char *entry_name(const struct map_space *space, const struct map_entry *entry, char *out, size_t size) {
+    struct app *app = space->frame->app;
+    bool columns = space->columns;
     const struct app_regions *regions = app_regions(app);
     const struct app_mapping *first = &regions->map[entry->first];
     if (entry->kind == MAP_ENTRY_CLUSTER) {
@@ -27,6 +29,8 @@ static const char *entry_name(struct app *app, const struct map_entry *entry, ch
                  regions->map[entry->first + entry->count - 1].name, count);
     } else if (entry->count > 1) {
         snprintf(out, size, "%s", regions->group[first->group].name);
+    } else if (columns) {
+        map_plain_name(first, out, size);
     } else {
         snprintf(out, size, "%s", first->name);
     }
@@ -68,6 +72,7 @@ static void draw_cluster_bar(struct map_space *space, const struct map_entry *en
 
 static void draw_guides(struct map_space *space) {
     struct ui_rect area = space->area;
+    if (space->frame->cache->list.to_scale) return;
     for (int i = 0;; i += GUIDE_EVERY) {
         int x = space->bar_x + map_bar_width(map_page_size(space->frame->app) * (1ull << i), map_page_size(space->frame->app), space->bar_step);
         if (x > space->bar_x + 230 || x > space->right - 60 || i > 40) return;
@@ -132,7 +137,7 @@ static void draw_mapping(struct map_space *space, const struct map_entry *entry,
     int y = space->area.y + map_list_y(&frame->cache->list, entry), h = map_list_h(&frame->cache->list, entry);
     bool selected = is_selected(frame->app, entry);
     ui_color color = selected ? UI_WHITE : UI_DIM;
-    char name[APP_NAME_SIZE * 2 + 32], perm[5];
+    char name[APP_NAME_SIZE * 2 + 64], perm[5];
     int text_y = y + (h - 12) / 2, left = space->columns ? space->address_x : space->name_x;
     if (selected) {
         struct ui_rect row = ui_rect(left - 6, y - 1, ui_rect_right(frame->main) - left + 5, h + 2);
@@ -144,7 +149,7 @@ static void draw_mapping(struct map_space *space, const struct map_entry *entry,
         view_perm(regions->map[entry->first].map, perm);
         if (entry->kind == MAP_ENTRY_MAPPINGS) ui_draw_text(draw, space->perm_x, text_y, UI_S, UI_FAINT, perm);
     }
-    entry_name(frame->app, entry, name, sizeof name);
+    entry_name(space, entry, name, sizeof name);
     uint64_t bytes = entry->end - entry->start;
     if (entry->kind == MAP_ENTRY_CLUSTER) {
         /* Its own words need the room of the bar's column too. */
@@ -199,6 +204,16 @@ static void draw_header(struct map_space *space) {
     }
 }
 
+/* How much of the list is seen, at the right edge. */
+static void draw_scroll_bar(struct map_space *space) {
+    const struct map_list *list = &space->frame->cache->list;
+    double content = map_list_content(list);
+    if (list->to_scale || content <= list->height) return;
+    int length = ui_max((int)(list->height * (double)list->height / content), 16);
+    int y = (int)((list->height - length) * (-list->top / (content - list->height)));
+    ui_draw_rect(space->frame->draw, ui_rect(ui_rect_right(space->frame->main) - 3, space->area.y + y, 2, length), UI_RULE2);
+}
+
 void map_list_draw(struct map_space *space) {
     struct map_frame *frame = space->frame;
     struct ui_draw *draw = frame->draw;
@@ -209,10 +224,10 @@ void map_list_draw(struct map_space *space) {
     draw_guides(space);
     for (size_t i = map_list_at(list, -2); i < list->count; i++) {
         const struct map_entry *entry = &list->entry[i];
-        char name[APP_NAME_SIZE * 2 + 32];
+        char name[APP_NAME_SIZE * 2 + 64];
         if (map_list_y(list, entry) > space->area.h) break;
         bool gap = entry->kind == MAP_ENTRY_GAP;
-        ui_draw_begin_group(draw, gap ? "gap" : "row", gap ? "unmapped" : entry_name(frame->app, entry, name, sizeof name));
+        ui_draw_begin_group(draw, gap ? "gap" : "row", gap ? "unmapped" : entry_name(space, entry, name, sizeof name));
         if (gap)
             draw_gap(space, entry);
         else
@@ -220,5 +235,6 @@ void map_list_draw(struct map_space *space) {
         ui_draw_end_group(draw);
         if (!gap) above = entry->start;
     }
+    draw_scroll_bar(space);
     ui_draw_pop_clip(draw);
 }

@@ -10,10 +10,11 @@ enum {
     STRIP_W_NARROW = 51,
     TOP = 27,      /* from the main area to the strip's inside */
     BOTTOM = 9,    /* below it */
-    LIST_TOP = 19,
+    LIST_TOP = 20,
     LADDER = 24,   /* further right when the ladder stands before it */
     BAR_STEP = 15,
     BAR_STEP_NARROW = 10,
+    NAME_MORE = 66, /* pixels that long names may add to their column */
     SIZE_ROOM = 76 /* behind the longest bar: its size */
 };
 
@@ -61,6 +62,21 @@ static uint64_t longest(const struct map_list *list) {
     return most;
 }
 
+/* The names' column is as wide as its names, within limits. */
+static void place_bars(struct map_space *space) {
+    struct map_frame *frame = space->frame;
+    const struct map_list *list = &frame->cache->list;
+    int widest = 0, usual = space->bar_x - space->name_x;
+    for (size_t i = map_list_at(list, 0); space->columns && i < list->count; i++) {
+        char name[APP_NAME_SIZE];
+        if (map_list_y(list, &list->entry[i]) > list->height) break;
+        if (list->entry[i].kind != MAP_ENTRY_MAPPINGS) continue;
+        map_plain_name(&app_regions(frame->app)->map[list->entry[i].first], name, sizeof name);
+        widest = ui_max(widest, ui_text_width(UI_S, name));
+    }
+    space->bar_x = space->name_x + ui_clamp(widest + 6, usual, usual + NAME_MORE);
+}
+
 static bool build_list(struct map_space *space, const struct map_anchor *anchor) {
     struct map_frame *frame = space->frame;
     struct map_list *list = &frame->cache->list;
@@ -71,8 +87,10 @@ static bool build_list(struct map_space *space, const struct map_anchor *anchor)
     } else {
         if (!map_list_build(list, regions, &space->window, !space->columns)) return false;
         double y = ui_anim_value(&frame->app->camera.at_y, frame->app->now_ms) - LIST_TOP;
+        if (!anchor) y = fmax(y, 0);
         map_list_place(list, space->area.h, frame->app->camera.at, y, anchor ? anchor->share : 0);
     }
+    place_bars(space);
     space->bar_step = map_bar_step(space->right - space->bar_x - SIZE_ROOM, longest(list), map_page_size(frame->app),
                                    space->columns ? BAR_STEP : BAR_STEP_NARROW);
     return true;

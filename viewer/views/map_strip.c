@@ -8,7 +8,7 @@ enum {
     LABEL_EVERY = 52, /* pixels between labels at least; their step is a power of two */
     TICK_LEAST = 6,
     MEASURE_LEAST = 44, /* pixels of an empty span that is measured */
-    TIE_NEAR = 3        /* pixels between mappings of one fan */
+    TIE_NEAR = 1        /* pixels between mappings of one fan */
 };
 
 /* --- ruler ---------------------------------------------------------------------------------------------------------
@@ -35,7 +35,7 @@ static void draw_label(const struct map_space *space, uint64_t addr, uint64_t fi
         ui_draw_text_right(draw, tick - 4, y - 6, UI_S, UI_DIM, text);
     }
     if (last) return;
-    ui_format_size(size, sizeof size, addr - first);
+    map_format_size(size, sizeof size, addr - first);
     snprintf(text, sizeof text, "%s%s", first ? "+" : "", addr == first ? "0" : size);
     ui_draw_text_right(draw, tick - 4, y + 5, UI_S, UI_FAINT, text);
 }
@@ -83,7 +83,11 @@ void map_slivers_draw(struct map_frame *frame, const struct map_window *window, 
         if (y == last_y && last_y > free_y)
             ui_draw_hline(frame->draw, inside.x, inside.y + last_y - 1, inside.w, last_color);
         if (y > last_y) free_y = last_y + 1;
-        ui_draw_rect(frame->draw, ui_rect(inside.x, inside.y + y, inside.w, h), color);
+        struct ui_rect sliver = ui_rect(inside.x, inside.y + y, inside.w, h);
+        if (h > 3 && (mapping->guard || mapping->reserved))
+            ui_draw_pattern(frame->draw, sliver, UI_PATTERN_DOTS, color);
+        else
+            ui_draw_rect(frame->draw, sliver, color);
         last_y = y + h - 1;
         last_color = color;
     }
@@ -147,8 +151,8 @@ static void draw_tie(const struct map_space *space, int top0, int bottom0, int t
     struct ui_draw *draw = space->frame->draw;
     int x0 = ui_rect_right(space->strip) + 1, x1 = space->tie_x;
     ui_draw_fan(draw, x0, top0, bottom0, x1, top1, bottom1, ui_mix(UI_GROUND, color, 7));
-    ui_draw_line(draw, x0, top0, x1, top1, UI_LINE_SMOOTH, UI_RULE2);
-    ui_draw_line(draw, x0, bottom0 - 1, x1, bottom1 - 1, UI_LINE_SMOOTH, UI_RULE2);
+    ui_draw_line(draw, x0, top0, x1, top1, UI_LINE_SHARP, UI_RULE2);
+    ui_draw_line(draw, x0, bottom0 - 1, x1, bottom1 - 1, UI_LINE_SHARP, UI_RULE2);
     ui_draw_vline(draw, x1, top1, bottom1 - top1, UI_RULE2);
 }
 

@@ -29,6 +29,23 @@ void view_map_free(struct app *app) {
 
 uint32_t map_page_size(const struct app *app) { return app->space ? app->space->page_size : app->world->page_size; }
 
+void map_format_size(char *out, size_t size, uint64_t bytes) {
+    struct ui_quantity quantity = ui_quantity_size(bytes);
+    unsigned bits = bytes ? (unsigned)(63 - __builtin_clzll(bytes)) / 10 * 10 : 0;
+    if (bytes && bytes % (1ull << bits) == 0)
+        snprintf(out, size, "%llu %s", (unsigned long long)(bytes >> bits), quantity.unit);
+    else
+        ui_format_size(out, size, bytes);
+}
+
+void map_plain_name(const struct app_mapping *mapping, char *out, size_t size) {
+    char perm[5];
+    view_perm(mapping->map, perm);
+    size_t length = strlen(mapping->name), tail = strlen(perm);
+    bool ends = length > tail + 1 && mapping->name[length - tail - 1] == ' ' && !strcmp(mapping->name + length - tail, perm);
+    snprintf(out, size, "%.*s", (int)(ends ? length - tail - 1 : length), mapping->name);
+}
+
 bool view_map_hilbert(const struct app *app) { return app->map_cache && app->map_cache->hilbert; }
 
 void view_map_set_hilbert(struct app *app, bool hilbert) {
@@ -78,7 +95,7 @@ static void label_rows(struct map_frame *frame, int *x, int y) {
         bytes = map_grid_cell_bytes(grid) << 2 * grid->square_bits;
         pages = bytes / map_page_size(frame->app);
     }
-    ui_format_size(size, sizeof size, bytes);
+    map_format_size(size, sizeof size, bytes);
     ui_format_count(count, sizeof count, pages);
     snprintf(text, sizeof text, "%s = %s page%s", size, count, pages == 1 ? "" : "s");
     label(frame, x, y, grid->square_bits ? "a square" : "a row", text);
