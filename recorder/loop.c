@@ -204,6 +204,7 @@ static void dispatch(struct tracer *tracer, pid_t tid, int status) {
         return;
     }
     bool first = tracee->state == TRACEE_EXPECTED;
+    if (tracee->state == TRACEE_QUEUED) memcall_leave_queue(tracee);
     tracee_move(tracee, TRACEE_STOPPED);
     if (first) {
         tree_first_stop(tracer, tracee);

@@ -103,6 +103,16 @@ static void queue_call(struct rec_space *space, struct tracee *tracee) {
     tracee_move(tracee, TRACEE_QUEUED);
 }
 
+void memcall_leave_queue(struct tracee *tracee) {
+    struct rec_space *space = tracee->process->space;
+    for (struct tracee **link = &space->waiting; *link; link = &(*link)->next_waiting)
+        if (*link == tracee) {
+            *link = tracee->next_waiting;
+            break;
+        }
+    tracee->call = CALL_NONE;
+}
+
 void memcall_let_next(struct tracer *tracer, struct rec_space *space) {
     if (space->holder || !space->waiting) return;
     struct tracee *tracee = space->waiting;

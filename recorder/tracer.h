@@ -81,6 +81,7 @@ void tracer_note(struct tracer *tracer, enum vmv_event_type type, const struct r
 void memcall_entry(struct tracer *tracer, struct tracee *tracee); // at a seccomp stop
 void memcall_exit(struct tracer *tracer, struct tracee *tracee);  // at its syscall-exit-stop
 void memcall_overdue(struct tracer *tracer, uint64_t now);        // gives up order behind calls that do not return
+void memcall_leave_queue(struct tracee *tracee); // it was killed while it waited for its turn
 void memcall_let_next(struct tracer *tracer, struct rec_space *space);
 void memcall_register(struct tracer *tracer, struct rec_space *space, uint64_t start, uint64_t end); // notes failures
 void memcall_read_maps(struct tracer *tracer, struct rec_space *space);   // where the model may have lost the kernel
