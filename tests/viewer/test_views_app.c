@@ -191,6 +191,19 @@ static void recency_steps_rise_with_age(void **state) {
     assert_string_equal(label, "older");
 }
 
+static void recency_has_pages_in_its_first_step(void **state) {
+    struct app *app = app_of(state);
+    for (uint64_t t = 60 * MS; t <= app->duration; t += 30 * MS) {
+        app_seek(app, t);
+        const struct view_recency *recency = view_recency(app);
+        const struct app_ages *ages = app_regions(app)->ages;
+        uint64_t young = 0;
+        for (int i = 0; i < APP_AGES && app_age_bound(i) <= recency->bound[0]; i++) young += ages->count[i];
+        assert_true(young > 0);
+        assert_true(recency->bound[2] <= 1000 * MS); // nothing is older than the recording
+    }
+}
+
 static void processes_have_their_own_histories(void **state) {
     struct app *app = app_of(state);
     app_seek(app, 200 * MS);
@@ -255,6 +268,7 @@ int main(void) {
         TEST(searches_remember_and_renew),
         TEST(census_counts_every_resident_page),
         TEST(recency_steps_rise_with_age),
+        TEST(recency_has_pages_in_its_first_step),
         TEST(processes_have_their_own_histories),
         TEST(view_range_stays_within_the_recording),
         TEST(layout_shrinks_and_fills_the_window),

@@ -12,14 +12,15 @@
 static double weight(const uint64_t *sums, int from, int to) { return log1p((double)(sums[to] - sums[from])); }
 
 /* Three of the bounds so that the pages spread over the four steps between and after them as evenly as can be: the sum
- * of logarithms is largest when each step has its share, and an empty step adds nothing. Of equals the one whose first
- * bound is largest and whose others are smallest: an empty step is then the oldest. */
+ * of logarithms is largest when each step has its share, and an empty step adds nothing. The first step is never empty;
+ * of equals the smallest bounds are taken, so that an empty step is the oldest. */
 static void choose_bounds(const struct app_ages *ages, uint64_t bound[3]) {
     uint64_t sums[APP_AGES + 2] = {0};
-    int best[3] = {4, 5, 6}; /* 100 ms, 300 ms, 1 s */
+    int best[3] = {4, 5, 6}, lowest = 0; /* 100 ms, 300 ms, 1 s */
     double most = 0;
     for (int i = 0; i <= APP_AGES; i++) sums[i + 1] = sums[i] + ages->count[i];
-    for (int i = APP_AGES - 3; i >= 0 && sums[APP_AGES + 1]; i--)
+    while (lowest < APP_AGES - 3 && !ages->count[lowest]) lowest++;
+    for (int i = lowest; i < APP_AGES && sums[APP_AGES + 1]; i++)
         for (int j = i + 1; j < APP_AGES; j++)
             for (int k = j + 1; k < APP_AGES; k++) {
                 double sum = weight(sums, 0, i + 1) + weight(sums, i + 1, j + 1) + weight(sums, j + 1, k + 1) +
