@@ -240,7 +240,8 @@ static bool in_world(struct vmv_in *in, struct vmv_world *world, struct vmv_aren
 struct vmv_world *vmv_world_decode(struct vmv_in *in, size_t memory_limit) {
     if (vmv_in_u8(in) != STATE_VERSION) in->bad = true;
     uint64_t page_size = vmv_in_varint(in);
-    if (in->bad || page_size > UINT32_MAX) return NULL;
+    if (page_size > UINT32_MAX) in->bad = true;
+    if (in->bad) return NULL;
     struct vmv_world *world = vmv_world_create((uint32_t)page_size);
     struct vmv_page_pool *pool = world->hidden->pool;
     size_t usual = pool->limit;

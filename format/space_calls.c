@@ -136,7 +136,7 @@ static void inherit_advice(struct vmv_space *space, uint64_t from, uint64_t star
 // A mapping like the one that holds `like`, continuing it, over [start, end).
 static void map_more(struct vmv_space *space, uint64_t like, uint64_t continues_at, uint64_t start, uint64_t end) {
     const struct vmv_mapping *old = vmv_space_find(space, like);
-    if (!old) return vmv_space_unmap(space, start, end);
+    if (!old) return;
     struct vmv_mapping map = *old;
     if (vmv_mapping_is_file(&map)) map.offset += continues_at - map.start;
     if (start != continues_at) map.name = name_elsewhere(map.name);
@@ -151,30 +151,30 @@ static void resize_in_place(struct vmv_space *space, uint64_t old_end, uint64_t 
     if (end > old_end) map_more(space, old_end - 1, old_end, old_end, end);
 }
 
-// What lies in [start, end) appears again from `to` on.
-static void copy_mappings_to(struct vmv_space *space, uint64_t start, uint64_t end, uint64_t to) {
-    size_t first = vmv_space_lower_bound(space, start), count = 0;
-    while (first + count < space->map_count && space->maps[first + count].start < end) count++;
-    struct vmv_edit edit = vmv_edit_begin(space, to, to + (end - start));
-    for (size_t i = 0; i < count; i++) {
-        struct vmv_mapping piece = vmv_mapping_cut(&space->maps[first + i], start, end);
-        piece.start += to - start;
-        piece.end += to - start;
-        piece.name = name_elsewhere(piece.name);
-        vmv_edit_push(&edit, piece);
-    }
-    vmv_edit_done(&edit);
+static void move_piece(struct vmv_space *space, const struct vmv_mapping *piece, uint64_t to) {
+    uint64_t length = piece->end - piece->start;
+    struct vmv_page_span from = vmv_space_span(space, piece->start, piece->end);
+    struct vmv_page_span target = vmv_space_span(space, to, to + length);
+    uint64_t pages = from.end - from.first, room = target.end - target.first;
+    struct vmv_mapping map = *piece;
+    map.start = to;
+    map.end = to + length;
+    map.name = name_elsewhere(map.name);
+    map_over(space, map);
+    vmv_page_table_move(space->pages, from.first, target.first, pages < room ? pages : room);
+    vmv_space_recount(space);
+    vmv_ranges_move(&space->hidden->fork_advice, piece->start, to, length);
 }
 
-static void move(struct vmv_space *space, uint64_t start, uint64_t length, uint64_t to) {
-    struct vmv_page_span from = vmv_space_span(space, start, start + length);
-    struct vmv_page_span target = vmv_space_span(space, to, to + length);
-    uint64_t from_pages = from.end - from.first, target_pages = target.end - target.first;
-    copy_mappings_to(space, start, start + length, to);
-    forget_range(space, to, to + length);
-    vmv_page_table_move(space->pages, from.first, target.first, from_pages < target_pages ? from_pages : target_pages);
-    vmv_space_recount(space);
-    vmv_ranges_move(&space->hidden->fork_advice, start, to, length);
+// What lies in [start, end) appears again from `to` on. Where there are holes, what is at the target stays.
+static void move(struct vmv_space *space, uint64_t start, uint64_t end, uint64_t to) {
+    for (uint64_t at = start; at < end;) {
+        size_t i = vmv_space_lower_bound(space, at);
+        if (i == space->map_count || space->maps[i].start >= end) return;
+        struct vmv_mapping piece = vmv_mapping_cut(&space->maps[i], at, end);
+        move_piece(space, &piece, piece.start - start + to);
+        at = piece.end;
+    }
 }
 
 static void call_mremap(struct vmv_space *space, const struct vmv_event *event) {
@@ -185,8 +185,8 @@ static void call_mremap(struct vmv_space *space, const struct vmv_event *event) 
     if (to == start) return resize_in_place(space, old_end, to_end);
     uint64_t length = old_end - start < to_end - to ? old_end - start : to_end - to;
     if (start < to + length && to < start + length) return; // the kernel refuses what overlaps
-    move(space, start, length, to);
-    if (to + length < to_end) map_more(space, to + length - 1, to + length, to + length, to_end);
+    if (to + length < to_end) map_more(space, start + length - 1, start + length, to + length, to_end);
+    move(space, start, start + length, to);
     // With DONTUNMAP the old mapping stays, empty.
     if (!(event->flags & ABI_MREMAP_DONTUNMAP)) vmv_space_unmap(space, start, old_end);
 }

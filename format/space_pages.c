@@ -329,10 +329,13 @@ static void wiped_page(struct vmv_page *page, const void *how, uint64_t place) {
     *page = (struct vmv_page){.state = VMV_PAGE_ABSENT};
 }
 
-static bool has_own_copies(const struct vmv_space *space, const struct vmv_mapping *map) {
+// Pages of a private mapping that are no longer the file's.
+static bool has_own_pages(const struct vmv_space *space, const struct vmv_mapping *map) {
     uint64_t addr = map->start;
-    for (const struct vmv_page *page; (page = vmv_space_page_next(space, &addr, map->end)); addr += space->page_size)
-        if (page->state == VMV_PAGE_SWAPPED || (in_memory(page) && !(page->flags & VMV_PAGEF_FILE))) return true;
+    for (const struct vmv_page *page; (page = vmv_space_page_next(space, &addr, map->end)); addr += space->page_size) {
+        if (page->state == VMV_PAGE_SWAPPED || page->state == VMV_PAGE_GUARD) return true;
+        if (page->state == VMV_PAGE_RESIDENT && !(page->flags & VMV_PAGEF_FILE)) return true;
+    }
     return false;
 }
 
@@ -349,14 +352,15 @@ static void drop_advised(struct vmv_space *child) {
     vmv_ranges_free(&advice);
 }
 
-// The kernel copies page tables only of mappings that have private copies of pages; the others fill again by faults.
+// The kernel copies page tables only of mappings with pages of their own; the others fill again by faults. (Of
+// anonymous memory without any, the child may lose pages of zeros: it makes no difference to what it reads.)
 void vmv_space_forked(struct vmv_space *child) {
     drop_advised(child);
     for (size_t i = 0; i < child->map_count; i++) {
         const struct vmv_mapping *map = &child->maps[i];
-        enum memory memory = memory_of(map);
-        if (memory == MEMORY_ANONYMOUS || (memory == MEMORY_PRIVATE_FILE && has_own_copies(child, map))) continue;
-        struct how how = {NULL, memory};
+        struct how how = {NULL, memory_of(map)};
+        if (how.memory == MEMORY_ANONYMOUS || (how.memory == MEMORY_PRIVATE_FILE && has_own_pages(child, map)))
+            continue;
         page_change(child, map->start, map->end, VMV_PAGES_ALIKE, gone_page, &how);
     }
 }

@@ -81,33 +81,29 @@ static inline void naive_mremap(struct naive *naive, const struct vmv_event *e) 
     if (!count) { // the same memory once more
         struct naive_page like = old[0];
         like.page = (struct vmv_page){0};
-        if (!like.mapped) return naive_unmap(naive, to, e->len);
+        if (!like.mapped) return;
         if (!strcmp(like.name, "[heap]") && to != e->old_addr) like.name[0] = 0;
         return naive_map(naive, to, e->len, like);
     }
-    if (to != e->old_addr) {
-        naive_unmap(naive, to, e->len);
-        NAIVE_EACH(p, to, (count < target ? count : target) * PAGE) {
-            *p = old[n_];
-            if (!strcmp(p->name, "[heap]")) p->name[0] = 0;
-        }
+    for (unsigned i = 0; to != e->old_addr && i < count && i < target; i++) {
+        struct naive_page *p = &naive->pages[naive_index(to) + (int)i];
+        if (!old[i].mapped) continue; // a hole moves nothing
+        *p = old[i];
+        if (!strcmp(p->name, "[heap]")) p->name[0] = 0;
     }
     if (target > count) {
         struct naive_page like = old[count - 1];
         like.page = (struct vmv_page){0};
         like.offset += naive_file(&like) ? PAGE : 0;
         if (to != e->old_addr && !strcmp(like.name, "[heap]")) like.name[0] = 0;
-        if (like.mapped)
-            naive_map(naive, to + count * PAGE, e->len - count * PAGE, like);
-        else
-            naive_unmap(naive, to + count * PAGE, e->len - count * PAGE);
+        if (like.mapped) naive_map(naive, to + count * PAGE, e->len - count * PAGE, like);
     }
     if (to == e->old_addr && target < count) naive_unmap(naive, to + e->len, e->old_len - e->len);
     if (to == e->old_addr) return;
     for (unsigned i = 0; i < count; i++) {
         if (!(e->flags & 4))
             from[i] = (struct naive_page){0};
-        else if (i < target)
+        else if (i < target && old[i].mapped)
             from[i].page = (struct vmv_page){0}, from[i].dontfork = from[i].wipeonfork = false;
     }
 }
@@ -352,8 +348,8 @@ static inline void naive_fork(struct naive *naive, const struct vmv_mapping *map
         uint64_t length = maps[m].end - maps[m].start;
         bool copied = !maps[m].inode && !(maps[m].flags & VMV_MAP_SHARED);
         NAIVE_EACH(p, maps[m].start, length) {
-            bool there = p->page.state == VMV_PAGE_RESIDENT || p->page.state == VMV_PAGE_ZERO;
-            bool own = p->page.state == VMV_PAGE_SWAPPED || (there && !(p->page.flags & VMV_PAGEF_FILE));
+            bool own = p->page.state == VMV_PAGE_SWAPPED || p->page.state == VMV_PAGE_GUARD;
+            own |= p->page.state == VMV_PAGE_RESIDENT && !(p->page.flags & VMV_PAGEF_FILE);
             copied |= own && !naive_shared(p);
         }
         if (!copied) NAIVE_EACH(p, maps[m].start, length) naive_gone(p);
