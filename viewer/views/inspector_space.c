@@ -17,6 +17,22 @@ static void plain_fact(struct page_writer *page, const char *name, const char *t
 
 /* --- process --- */
 
+/* The latest signal that killed it, or was about to. */
+static void signal_fact(struct page_writer *page) {
+    struct app *app = page->app;
+    const struct vmv_event *found = NULL;
+    size_t count = 0;
+    const struct vmv_event *landmark = timeline_landmarks(app->tl, &count);
+    for (size_t i = 0; i < count && landmark[i].t <= app->t; i++)
+        if (landmark[i].type == VMV_EV_SIGNAL && landmark[i].flag && landmark[i].pid == app->pid) found = &landmark[i];
+    if (!found) return;
+    char text[64], ago[UI_FORMAT_SIZE];
+    view_signal_text(found, text, sizeof text);
+    ui_format_ago(ago, sizeof ago, (int64_t)(app->t - found->t));
+    inspector_fact(page, "signal", UI_ATTENTION, "%s, code %d, thread %d\n%s: it ends the process", text, found->code,
+                   found->tid, ago);
+}
+
 static void process_facts(struct page_writer *page) {
     struct app *app = page->app;
     const struct vmv_process *process = vmv_world_process(app->world, app->pid);
@@ -38,6 +54,7 @@ static void process_facts(struct page_writer *page) {
         inspector_fact(page, "ended", process->killed ? UI_ATTENTION : UI_DIM, "at %s, %s %d", text,
                        process->killed ? "killed by signal" : "status", process->exit_code);
     }
+    signal_fact(page);
     ui_format_size(text, sizeof text, regions->bytes);
     inspector_fact(page, "mapped", UI_DIM, "%s in %zu mappings", text, regions->count);
     ui_format_size(text, sizeof text, regions->resident * app->world->page_size);

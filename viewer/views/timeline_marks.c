@@ -99,8 +99,7 @@ static bool is_mark(const struct app *app, const struct vmv_event *event) {
 static struct mark mark_of(const struct timeline_panel *panel, const struct vmv_event *event) {
     struct mark mark = {.x = timeline_x(panel, (double)event->t), .signal = event->type == VMV_EV_SIGNAL};
     if (mark.signal) {
-        const char *name = sigabbrev_np(event->number);
-        snprintf(mark.text, sizeof mark.text, name ? "SIG%s" : "signal", name);
+        view_signal_text(event, mark.text, sizeof mark.text);
     } else {
         app_plain(mark.text, sizeof mark.text, event->name);
     }

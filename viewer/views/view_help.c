@@ -99,7 +99,7 @@ static int headings(struct ui_commands commands, const struct ui_command **headi
 
 /* Four columns are as wide as their words ask for; fewer are equally wide. */
 static struct ui_rect key_column(struct ui_rect sheet, int index, int columns) {
-    static const int starts[] = {0, 225, 485, 720, 1000}; /* thousandths */
+    static const int starts[] = {0, 233, 490, 722, 1000}; /* thousandths */
     int width = sheet.w - 2 * MARGIN, at = index % columns;
     int from = columns == 4 ? width * starts[at] / 1000 : width * at / columns;
     int to = columns == 4 ? width * starts[at + 1] / 1000 : width * (at + 1) / columns;

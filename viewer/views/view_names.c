@@ -5,6 +5,7 @@
 #include "ui_format.h"
 #include "views.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -65,6 +66,21 @@ void view_syscall_name(struct app *app, int64_t number, char *out, size_t size) 
         snprintf(out, size, "%s", name);
     else
         snprintf(out, size, "call %lld", (long long)number);
+}
+
+void view_signal_text(const struct vmv_event *event, char *out, size_t size) {
+    const char *name = event->number > 0 ? sigabbrev_np(event->number) : NULL;
+    char word[24];
+    bool fault = event->number == SIGSEGV || event->number == SIGBUS || event->number == SIGILL ||
+                 event->number == SIGFPE || event->number == SIGTRAP;
+    if (name)
+        snprintf(word, sizeof word, "SIG%s", name);
+    else
+        snprintf(word, sizeof word, "signal %d", event->number);
+    if (fault)
+        snprintf(out, size, "%s at 0x%llx", word, (unsigned long long)event->addr);
+    else
+        snprintf(out, size, "%s", word);
 }
 
 void view_address_name(struct app *app, uint64_t addr, char *out, size_t size) {

@@ -82,6 +82,9 @@ const char *view_thread_name(const struct vmv_thread *thread);
 /* "clock_nanosleep", or "call 230" where the architecture's names are not known; "" for none. */
 void view_syscall_name(struct app *app, int64_t number, char *out, size_t size);
 
+/* "SIGSEGV at 0x10": the address for signals of faults. */
+void view_signal_text(const struct vmv_event *event, char *out, size_t size);
+
 /* Write recency.
  * Steps: 0 this frame (or after it), then three bounds of 1 or 3 x 10^n, 4 older. The bounds are chosen from the pages
  * of the space at the moment, so that each step has pages where that is possible. */
