@@ -257,8 +257,10 @@ static void text_quality(struct inspect_out *out, const struct info *info) {
              meta->source_maps == NULL ? "?" : meta->source_maps);
     text_row(out, "sources", line);
     text_row(out, "", meta->source_why);
-    snprintf(line, sizeof line, "%.1f %% of the run: threads held %s, faults %s", info->end->percent,
-             show_span(info->end->held_ns).text, show_span(info->end->fault_ns).text);
+    bool sane = info->end->percent >= 0 && info->end->percent < 1e6; // the number comes from the file
+    int n = sane ? snprintf(line, sizeof line, "%.1f %% of the run: ", info->end->percent) : 0;
+    snprintf(line + n, sizeof line - (size_t)n, "threads held %s, faults %s", show_span(info->end->held_ns).text,
+             show_span(info->end->fault_ns).text);
     text_row(out, "cost", line);
     snprintf(line, sizeof line, "%s, %s before compression, %s captured", show_size(info->bytes).text,
              show_size(info->end->raw_bytes).text, show_plural(info->end->pages_captured, "page", "pages").text);

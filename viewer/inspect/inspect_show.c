@@ -98,8 +98,7 @@ struct shown show_ago(uint64_t now, uint64_t then) {
 
 struct shown show_plural(uint64_t count, const char *one, const char *many) {
     struct shown shown;
-    snprintf(shown.text, sizeof shown.text, "%.30s %.30s", show_count(count).text,
-             count == 1 ? one : many);
+    snprintf(shown.text, sizeof shown.text, "%.30s %.30s", show_count(count).text, count == 1 ? one : many);
     return shown;
 }
 

@@ -36,6 +36,7 @@ static void summary_put_growers(struct json *json, const struct summary *summary
         json_put_hex(json, "start", grower->start);
         json_put_hex(json, "end", grower->end);
         json_put_unsigned(json, "touches", grower->touches);
+        json_put_unsigned(json, "all_touches", grower->all_touches);
         summary_put_pc(json, grower->pc);
         json_end(json);
     }
@@ -76,7 +77,7 @@ static void summary_growers_text(struct inspect_out *out, const struct summary *
     inspect_out_text(out, "\nGREW MOST\n");
     if (summary->grower_count == 0)
         inspect_out_text(out, "  nothing: no mapping has more resident pages than before\n");
-    table_begin(&table, "rrrll", "grew by|address|size|mostly touched by|region");
+    table_begin(&table, "rrrll", "grew by|address|size|touched most by|region");
     for (size_t i = 0; i < summary->grower_count; i++) {
         const struct grower *grower = &summary->growers[i];
         table_cell(&table, "%s", show_size(grower->bytes).text);
@@ -85,7 +86,8 @@ static void summary_growers_text(struct inspect_out *out, const struct summary *
         if (grower->pc == 0) {
             table_cell(&table, "%s", INSPECT_NONE);
         } else {
-            table_cell(&table, "0x%" PRIx64 " (%s)", grower->pc, show_plural(grower->touches, "touch", "touches").text);
+            table_cell(&table, "0x%" PRIx64 "  %s of %s", grower->pc, show_count(grower->touches).text,
+                       show_plural(grower->all_touches, "fault", "faults").text);
         }
         table_name(&table, grower->name);
     }

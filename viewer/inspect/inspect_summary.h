@@ -10,8 +10,9 @@ struct grower {          // a mapping at the end that has more resident pages th
     uint64_t start, end; // bytes
     uint64_t bytes;      // grown by
     const char *name;
-    uint64_t pc;      // of the instruction that touched most of its pages, 0: not known
-    uint64_t touches; // by it
+    uint64_t pc;          // of the instruction that touched most of its pages, 0: not known
+    uint64_t touches;     // by it
+    uint64_t all_touches; // by any, fault records only
 };
 struct busy { // a page and how often it was seen written: once a frame or fault at most
     uint64_t addr, writes;

@@ -47,6 +47,7 @@ static void grower_find(struct inspect *in, const struct summary *summary, struc
     while ((event = timeline_cursor_next(cursor)) != NULL) {
         uint64_t pc = event->kind == VMV_FAULT_POPULATED ? 0 : fault_pc(in, event);
         if (pc != 0) toucher_count(&touchers, pc);
+        grower->all_touches += event->kind != VMV_FAULT_POPULATED;
         inspect_progress_step(progress, "who touched it", event->t, summary->to);
     }
     timeline_cursor_destroy(cursor);
