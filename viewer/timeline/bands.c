@@ -31,33 +31,12 @@ static double run_until(const struct curves *curves, const struct thread_curve *
     return run + here * (double)(t - (curves->origin + (span << curves->shift))) / (double)size;
 }
 
-struct lifetime {
-    uint64_t from, to;
-};
-
-static struct lifetime lifetime_of(struct timeline *tl, const struct landmarks *marks, int32_t tid) {
-    struct lifetime life = {0, tl->duration};
-    bool begun = false;
-    for (size_t i = 0; i < marks->event_count; i++) {
-        const struct vmv_event *event = &marks->events[i];
-        bool starts = event->type == VMV_EV_THREAD_START || event->type == VMV_EV_SPACE;
-        if (event->type == VMV_EV_FORK && event->child == tid)
-            starts = true;
-        else if (event->tid != tid)
-            continue;
-        if (starts && !begun) life.from = event->t, begun = true;
-        if (starts) life.to = tl->duration;
-        if (event->type == VMV_EV_THREAD_EXIT) life.to = event->t;
-        if (event->type == VMV_EV_EXIT && event->pid == tid) life.to = event->t;
-    }
-    return life;
-}
-
 void timeline_thread_columns(struct timeline *tl, int32_t tid, uint64_t from, uint64_t to, float *shares,
                              size_t count) {
     const struct overview *overview = overview_get(tl);
     const struct thread_curve *curve = curves_thread(&overview->curves, tid);
-    struct lifetime life = lifetime_of(tl, &overview->marks, tid);
+    struct thread_life life = landmarks_life(&overview->marks, tid);
+    if (life.to > tl->duration) life.to = tl->duration;
     for (size_t i = 0; i < count; i++) {
         shares[i] = -1;
         if (from >= to) continue;

@@ -10,9 +10,8 @@ static uint64_t border(uint64_t from, uint64_t to, size_t i, size_t count) {
 // A gap shows where it fills half of the column, or where its middle lies if it is half a column long.
 static bool in_gap(const struct landmarks *marks, uint32_t space, uint64_t from, uint64_t to) {
     uint64_t half = (to - from + 1) / 2;
-    for (size_t i = 0; i < marks->gap_count; i++) {
-        const struct space_gap *gap = &marks->gaps[i];
-        if ((gap->space && gap->space != space) || gap->to <= from || gap->from >= to) continue;
+    const struct space_gap *gap = NULL;
+    while ((gap = landmarks_gap(marks, space, from, to, gap))) {
         uint64_t low = gap->from > from ? gap->from : from, high = gap->to < to ? gap->to : to;
         uint64_t middle = gap->from + (gap->to - gap->from) / 2;
         if (high - low >= half || (gap->to - gap->from >= half && middle >= from && middle < to)) return true;

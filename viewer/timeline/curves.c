@@ -5,15 +5,13 @@
 #include <string.h>
 
 struct space_curve *curves_space(const struct curves *curves, uint32_t space) {
-    for (size_t i = 0; i < curves->space_count; i++)
-        if (curves->spaces[i].space == space) return &curves->spaces[i];
-    return NULL;
+    size_t at = id_map_get(&curves->space_places, space);
+    return at == SIZE_MAX ? NULL : &curves->spaces[at];
 }
 
 struct thread_curve *curves_thread(const struct curves *curves, int32_t tid) {
-    for (size_t i = 0; i < curves->thread_count; i++)
-        if (curves->threads[i].tid == tid) return &curves->threads[i];
-    return NULL;
+    size_t at = id_map_get(&curves->thread_places, (uint32_t)tid);
+    return at == SIZE_MAX ? NULL : &curves->threads[at];
 }
 
 uint64_t curves_span(const struct curves *curves, uint64_t t) {
@@ -30,6 +28,7 @@ struct space_curve *curves_make_space(struct curves *curves, uint32_t space) {
     struct space_curve *curve = curves_space(curves, space);
     if (curve) return curve;
     curves->spaces = timeline_grow(curves->spaces, curves->space_count, &curves->space_room, sizeof *curves->spaces);
+    id_map_put(&curves->space_places, space, curves->space_count);
     curve = &curves->spaces[curves->space_count++];
     memset(curve, 0, sizeof *curve);
     curve->space = space;
@@ -42,6 +41,7 @@ static struct thread_curve *thread_of(struct curves *curves, int32_t tid) {
     if (curve) return curve;
     curves->threads =
         timeline_grow(curves->threads, curves->thread_count, &curves->thread_room, sizeof *curves->threads);
+    id_map_put(&curves->thread_places, (uint32_t)tid, curves->thread_count);
     curve = &curves->threads[curves->thread_count++];
     *curve = (struct thread_curve){.tid = tid};
     return curve;
@@ -167,5 +167,7 @@ void curves_free(struct curves *curves) {
     for (size_t i = 0; i < curves->thread_count; i++) free(curves->threads[i].points);
     free(curves->spaces);
     free(curves->threads);
+    id_map_free(&curves->space_places);
+    id_map_free(&curves->thread_places);
     *curves = (struct curves){0};
 }

@@ -27,12 +27,8 @@ static bool at_frame(const struct question *q) {
 // The beginning of the first gap that overlaps (from, to]; UINT64_MAX if none does.
 static uint64_t gap_in(struct question *q, uint64_t from, uint64_t to) {
     const struct landmarks *marks = &overview_get(q->tl)->marks;
-    for (size_t i = 0; i < marks->gap_count; i++) {
-        const struct space_gap *gap = &marks->gaps[i];
-        if (gap->space && gap->space != q->space->id) continue;
-        if (gap->to > from && gap->from <= to) return gap->from;
-    }
-    return UINT64_MAX;
+    const struct space_gap *gap = landmarks_gap(marks, q->space->id, from, to < UINT64_MAX ? to + 1 : to, NULL);
+    return gap ? gap->from : UINT64_MAX;
 }
 
 // Until when the answer speaks: the fault or the frame, or the moment itself.

@@ -18,7 +18,7 @@ static void add_frame(struct landmarks *marks, const struct vmv_event *event) {
 
 static void add_gap(struct landmarks *marks, const struct vmv_event *event) {
     marks->gaps = timeline_grow(marks->gaps, marks->gap_count, &marks->gap_room, sizeof *marks->gaps);
-    marks->gaps[marks->gap_count++] = (struct space_gap){event->t, event->to, event->space};
+    marks->gaps[marks->gap_count++] = (struct space_gap){.from = event->t, .to = event->to, .space = event->space};
 }
 
 static void add_other(struct landmarks *marks, const struct vmv_event *event) {
@@ -40,10 +40,18 @@ void landmarks_add(struct landmarks *marks, const struct vmv_event *events, size
     }
 }
 
+// --- order
+
 static int frames_by_time(const void *a, const void *b) {
     const struct timeline_frame *x = a, *y = b;
     if (x->t != y->t) return x->t < y->t ? -1 : 1;
     return (x->n > y->n) - (x->n < y->n);
+}
+
+static int frames_by_space(const void *a, const void *b) {
+    const struct timeline_frame *const *x = a, *const *y = b;
+    if ((*x)->space != (*y)->space) return (*x)->space < (*y)->space ? -1 : 1;
+    return frames_by_time(*x, *y);
 }
 
 static int events_by_time(const void *a, const void *b) {
@@ -52,24 +60,92 @@ static int events_by_time(const void *a, const void *b) {
     return (x->seq > y->seq) - (x->seq < y->seq);
 }
 
+static int gaps_by_time(const void *a, const void *b) {
+    const struct space_gap *x = a, *y = b;
+    return (x->from > y->from) - (x->from < y->from);
+}
+
+static void sort(void *array, size_t count, size_t size, int compare(const void *, const void *)) {
+    if (count) qsort(array, count, size, compare);
+}
+
+static void index_frames(struct landmarks *marks) {
+    marks->by_space = malloc((marks->frame_count + 1) * sizeof *marks->by_space);
+    if (!marks->by_space) abort();
+    for (size_t i = 0; i < marks->frame_count; i++) marks->by_space[i] = &marks->frames[i];
+    sort(marks->by_space, marks->frame_count, sizeof *marks->by_space, frames_by_space);
+}
+
+// --- lives of threads
+
+static struct thread_life *life_of(struct landmarks *marks, int32_t tid) {
+    size_t at = id_map_get(&marks->life_places, (uint32_t)tid);
+    if (at != SIZE_MAX) return &marks->lives[at];
+    marks->lives = timeline_grow(marks->lives, marks->life_count, &marks->life_room, sizeof *marks->lives);
+    id_map_put(&marks->life_places, (uint32_t)tid, marks->life_count);
+    struct thread_life *life = &marks->lives[marks->life_count++];
+    *life = (struct thread_life){.from = UINT64_MAX, .to = UINT64_MAX};
+    return life;
+}
+
+static void starts(struct landmarks *marks, int32_t tid, uint64_t t) {
+    struct thread_life *life = life_of(marks, tid);
+    if (t < life->from) life->from = t;
+    life->to = UINT64_MAX;
+}
+
+// From the first beginning to the last end: numbers are used again.
+static void find_lives(struct landmarks *marks) {
+    for (size_t i = 0; i < marks->event_count; i++) {
+        const struct vmv_event *event = &marks->events[i];
+        if (event->type == VMV_EV_THREAD_START || event->type == VMV_EV_SPACE) starts(marks, event->tid, event->t);
+        if (event->type == VMV_EV_FORK) starts(marks, event->child, event->t);
+        if (event->type == VMV_EV_THREAD_EXIT) life_of(marks, event->tid)->to = event->t;
+        if (event->type == VMV_EV_EXIT) life_of(marks, event->pid)->to = event->t;
+    }
+}
+
+struct thread_life landmarks_life(const struct landmarks *marks, int32_t tid) {
+    size_t at = id_map_get(&marks->life_places, (uint32_t)tid);
+    struct thread_life life = at == SIZE_MAX ? (struct thread_life){0, UINT64_MAX} : marks->lives[at];
+    if (life.from == UINT64_MAX) life.from = 0;
+    return life;
+}
+
 void landmarks_finish(struct landmarks *marks) {
-    if (marks->frame_count) qsort(marks->frames, marks->frame_count, sizeof *marks->frames, frames_by_time);
-    if (marks->event_count) qsort(marks->events, marks->event_count, sizeof *marks->events, events_by_time);
+    uint64_t reach = 0;
+    sort(marks->frames, marks->frame_count, sizeof *marks->frames, frames_by_time);
+    sort(marks->events, marks->event_count, sizeof *marks->events, events_by_time);
+    sort(marks->gaps, marks->gap_count, sizeof *marks->gaps, gaps_by_time);
+    for (size_t i = 0; i < marks->gap_count; i++) {
+        if (marks->gaps[i].to > reach) reach = marks->gaps[i].to;
+        marks->gaps[i].reach = reach;
+    }
+    index_frames(marks);
+    find_lives(marks);
 }
 
 void landmarks_free(struct landmarks *marks) {
     free(marks->frames);
+    free(marks->by_space);
     free(marks->events);
     free(marks->gaps);
+    free(marks->lives);
+    id_map_free(&marks->life_places);
     vmv_arena_free(&marks->arena);
     *marks = (struct landmarks){0};
 }
 
-static size_t frames_until(const struct landmarks *marks, uint64_t t) {
+// --- finding
+
+// The first in by_space that is of a higher space, or of this one and later than t.
+static size_t frames_until(const struct landmarks *marks, uint32_t space, uint64_t t) {
     size_t low = 0, high = marks->frame_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (marks->frames[middle].t <= t)
+        const struct timeline_frame *frame = marks->by_space[middle];
+        bool before = frame->space < space || (frame->space == space && frame->t <= t);
+        if (before)
             low = middle + 1;
         else
             high = middle;
@@ -78,14 +154,29 @@ static size_t frames_until(const struct landmarks *marks, uint64_t t) {
 }
 
 const struct timeline_frame *landmarks_frame_after(const struct landmarks *marks, uint32_t space, uint64_t t) {
-    for (size_t i = frames_until(marks, t); i < marks->frame_count; i++)
-        if (marks->frames[i].space == space) return &marks->frames[i];
-    return NULL;
+    size_t i = frames_until(marks, space, t);
+    return i < marks->frame_count && marks->by_space[i]->space == space ? marks->by_space[i] : NULL;
 }
 
 const struct timeline_frame *landmarks_frame_before(const struct landmarks *marks, uint32_t space, uint64_t t) {
-    for (size_t i = frames_until(marks, t); i-- > 0;)
-        if (marks->frames[i].space == space) return &marks->frames[i];
+    size_t i = frames_until(marks, space, t);
+    return i && marks->by_space[i - 1]->space == space ? marks->by_space[i - 1] : NULL;
+}
+
+const struct space_gap *landmarks_gap(const struct landmarks *marks, uint32_t space, uint64_t from, uint64_t to,
+                                      const struct space_gap *after) {
+    size_t low = after ? (size_t)(after - marks->gaps) + 1 : 0, high = marks->gap_count;
+    while (low < high) { // the first that reaches beyond `from`
+        size_t middle = low + (high - low) / 2;
+        if (marks->gaps[middle].reach <= from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < marks->gap_count && marks->gaps[low].from < to; low++) {
+        const struct space_gap *gap = &marks->gaps[low];
+        if (gap->to > from && (!gap->space || gap->space == space)) return gap;
+    }
     return NULL;
 }
 

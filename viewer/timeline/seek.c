@@ -67,13 +67,26 @@ static void apply(struct vmv_world *world, const struct vmv_event *event, const 
     if (hooks && hooks->after) hooks->after(hooks->user, world, event);
 }
 
+// Looks at the pages that the next events will change: events touch pages all over memory, and the processor waits for
+// several of them at once.
+static void warm_pages(const struct vmv_world *world, const struct vmv_event *events, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (events[i].type != VMV_EV_FAULT && events[i].type != VMV_EV_PAGES) continue;
+        const struct vmv_space *space = vmv_world_space(world, events[i].space);
+        if (space) __builtin_prefetch(vmv_space_page_peek(space, events[i].addr), 1);
+    }
+}
+
 static void replay_chunk(struct timeline *tl, struct vmv_world *world, size_t index, uint64_t from, uint64_t to,
                          const struct replay_hooks *hooks) {
     struct event_walk walk;
     if (walk_begin(tl, &walk, index)) {
-        const struct vmv_event *event;
-        while ((event = walk_next(&walk)) && event->seq < to)
-            if (event->seq >= from) apply(world, event, hooks);
+        size_t count;
+        for (const struct vmv_event *events; (events = walk_batch(&walk, &count)) && events[0].seq < to;) {
+            if (events[count - 1].seq >= from) warm_pages(world, events, count);
+            for (size_t i = 0; i < count && events[i].seq < to; i++)
+                if (events[i].seq >= from) apply(world, &events[i], hooks);
+        }
     }
     walk_end(&walk);
 }

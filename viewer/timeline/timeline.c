@@ -97,7 +97,7 @@ void timeline_note_trouble(struct timeline *tl, const char *text) {
 size_t timeline_memory(const struct timeline *tl) {
     size_t bytes =
         sizeof *tl + tl->cache.bytes + tl->payloads.bytes + tl->overview.curves.bytes + tl->detail.curves.bytes;
-    bytes += tl->overview.marks.frame_room * sizeof *tl->overview.marks.frames;
+    bytes += tl->overview.marks.frame_room * (sizeof *tl->overview.marks.frames + sizeof(void *));
     bytes += tl->overview.marks.event_room * sizeof *tl->overview.marks.events + tl->overview.marks.arena.total;
     bytes += tl->chunks.event_count * sizeof *tl->chunks.events;
     return bytes + worlds_memory(tl);

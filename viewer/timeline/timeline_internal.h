@@ -55,6 +55,7 @@ struct payload_cache {
     size_t count, room, bytes;
     uint64_t clock;
 };
+enum { WALK_BATCH = 16 };
 struct event_walk {
     struct timeline *tl;
     const struct vmv_chunk *chunk;
@@ -62,12 +63,13 @@ struct event_walk {
     struct vmv_in in;
     struct vmv_codec codec;
     struct vmv_arena arena; // of the event at hand
-    struct vmv_event event;
+    struct vmv_event events[WALK_BATCH];
     uint64_t seq, left;
 };
 bool walk_begin(struct timeline *tl, struct event_walk *walk, size_t index); // false: damaged (trouble is set)
 const struct vmv_event *walk_next(struct event_walk *walk); // lives until the next call; NULL at the end
-void walk_end(struct event_walk *walk);                     // also after a begin that failed
+const struct vmv_event *walk_batch(struct event_walk *walk, size_t *count); // several at once, as walk_next
+void walk_end(struct event_walk *walk);                                     // also after a begin that failed
 void payload_cache_trim(struct payload_cache *cache, size_t bytes);
 void payload_cache_free(struct payload_cache *cache);
 
@@ -113,6 +115,18 @@ void worlds_trim(struct timeline *tl);                                  // to th
 size_t worlds_memory(const struct timeline *tl);
 void worlds_free(struct kept_worlds *kept);
 
+// --- id_map.c: numbers (spaces, threads) to places in an array
+struct id_map {
+    struct id_slot {
+        uint32_t id;
+        size_t place; // + 1; 0: free
+    } * slots;
+    size_t room, count;
+};
+size_t id_map_get(const struct id_map *map, uint32_t id); // SIZE_MAX: none
+void id_map_put(struct id_map *map, uint32_t id, size_t place);
+void id_map_free(struct id_map *map);
+
 // --- curves.c: SUMMARY chunks in memory; also finer spans made from events (detail.c)
 struct curve_node {           // one span of one address space
     uint64_t index;           // its number on its level
@@ -123,7 +137,7 @@ struct curve_node {           // one span of one address space
     uint32_t faults[VMV_KIND_COUNT];
     uint8_t tick_kinds[VMV_TICK_COUNT];
 };
-enum { CURVE_LEVELS = 64, REGION_BLOCK = 64 };
+enum { CURVE_LEVELS = 28, REGION_BLOCK = 64 };
 struct curve_level {
     struct curve_node *nodes; // by index
     size_t count, room;
@@ -153,6 +167,7 @@ struct thread_curve {
 struct curves {
     uint64_t origin; // ns, where span 0 begins
     unsigned shift;  // a span is 2^shift ns
+    struct id_map space_places, thread_places;
     struct space_curve *spaces;
     size_t space_count, space_room;
     struct thread_curve *threads;
@@ -179,23 +194,34 @@ void curve_node_merge(struct curve_node *into, const struct curve_node *later);
 // --- landmarks.c: frames and other landmarks of the whole recording
 struct space_gap {
     uint64_t from, to; // ns
+    uint64_t reach;    // the furthest end of the gaps up to this one
     uint32_t space;    // 0: all
 };
+struct thread_life {
+    uint64_t from, to; // ns; to UINT64_MAX: until the end
+};
 struct landmarks {
-    struct timeline_frame *frames;
+    struct timeline_frame *frames, **by_space; // by time; by space and time
     size_t frame_count, frame_room;
     struct vmv_event *events; // without argv
     size_t event_count, event_room;
-    struct space_gap *gaps;
+    struct space_gap *gaps; // by beginning
     size_t gap_count, gap_room;
+    struct thread_life *lives;
+    size_t life_count, life_room;
+    struct id_map life_places;
     struct vmv_arena arena;
 };
 void landmarks_add(struct landmarks *marks, const struct vmv_event *events, size_t count);
-void landmarks_finish(struct landmarks *marks); // sorts by time
+void landmarks_finish(struct landmarks *marks); // puts all in order; call once, after all
 void landmarks_free(struct landmarks *marks);
 // The first frame of `space` after t / the last at or before t; NULL if none.
 const struct timeline_frame *landmarks_frame_after(const struct landmarks *marks, uint32_t space, uint64_t t);
 const struct timeline_frame *landmarks_frame_before(const struct landmarks *marks, uint32_t space, uint64_t t);
+// The first gap of `space` that overlaps [from, to), or the next one after `after`; NULL if none.
+const struct space_gap *landmarks_gap(const struct landmarks *marks, uint32_t space, uint64_t from, uint64_t to,
+                                      const struct space_gap *after);
+struct thread_life landmarks_life(const struct landmarks *marks, int32_t tid);
 
 // --- overview.c: loads both, once
 struct overview {

@@ -62,7 +62,8 @@ static struct payload *payload_get(struct timeline *tl, size_t index) {
 }
 
 bool walk_begin(struct timeline *tl, struct event_walk *walk, size_t index) {
-    memset(walk, 0, sizeof *walk);
+    memset(&walk->codec, 0, sizeof walk->codec);
+    walk->arena = (struct vmv_arena){0};
     walk->tl = tl;
     walk->chunk = tl->chunks.events[index].chunk;
     walk->payload = payload_get(tl, index);
@@ -73,20 +74,31 @@ bool walk_begin(struct timeline *tl, struct event_walk *walk, size_t index) {
     return true;
 }
 
+static bool decode(struct event_walk *walk, struct vmv_event *event) {
+    walk->left--;
+    if (vmv_event_decode(&walk->codec, &walk->in, &walk->arena, event)) {
+        event->seq = walk->seq++;
+        return true;
+    }
+    char text[96];
+    snprintf(text, sizeof text, "offset %llu: EVENTS: its events are malformed",
+             (unsigned long long)walk->chunk->offset);
+    timeline_note_trouble(walk->tl, text);
+    walk->left = 0;
+    return false;
+}
+
+const struct vmv_event *walk_batch(struct event_walk *walk, size_t *count) {
+    if (walk->arena.total) vmv_arena_reset(&walk->arena);
+    for (*count = 0; *count < WALK_BATCH && walk->left; ++*count)
+        if (!decode(walk, &walk->events[*count])) break;
+    return *count ? walk->events : NULL;
+}
+
 const struct vmv_event *walk_next(struct event_walk *walk) {
     if (!walk->left) return NULL;
     if (walk->arena.total) vmv_arena_reset(&walk->arena);
-    walk->left--;
-    if (!vmv_event_decode(&walk->codec, &walk->in, &walk->arena, &walk->event)) {
-        char text[96];
-        snprintf(text, sizeof text, "offset %llu: EVENTS: its events are malformed",
-                 (unsigned long long)walk->chunk->offset);
-        timeline_note_trouble(walk->tl, text);
-        walk->left = 0;
-        return NULL;
-    }
-    walk->event.seq = walk->seq++;
-    return &walk->event;
+    return decode(walk, &walk->events[0]) ? &walk->events[0] : NULL;
 }
 
 void walk_end(struct event_walk *walk) {
