@@ -85,9 +85,20 @@ void json_null(struct json *json) {
     inspect_out_text(json->out, "null");
 }
 
+// Digits by hand: a list of events is mostly numbers, and printf costs more than the rest.
+static void json_digits(struct json *json, uint64_t value, unsigned base) {
+    char digits[24];
+    size_t at = sizeof digits;
+    do {
+        digits[--at] = "0123456789abcdef"[value % base];
+        value /= base;
+    } while (value != 0);
+    inspect_out_bytes(json->out, digits + at, sizeof digits - at);
+}
+
 void json_unsigned(struct json *json, uint64_t value) {
     json_value(json);
-    inspect_out_format(json->out, "%" PRIu64, value);
+    json_digits(json, value, 10);
 }
 
 void json_signed(struct json *json, int64_t value) {
@@ -97,7 +108,9 @@ void json_signed(struct json *json, int64_t value) {
 
 void json_hex(struct json *json, uint64_t value) {
     json_value(json);
-    inspect_out_format(json->out, "\"0x%" PRIx64 "\"", value);
+    inspect_out_bytes(json->out, "\"0x", 3);
+    json_digits(json, value, 16);
+    inspect_out_bytes(json->out, "\"", 1);
 }
 
 void json_put_text(struct json *json, const char *key, const char *text) {
