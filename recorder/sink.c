@@ -341,6 +341,7 @@ bool sink_finish(struct sink *sink, struct vmv_end *end, char *trouble, size_t t
     pthread_cond_signal(&sink->work);
     pthread_mutex_unlock(&sink->lock);
     pthread_join(sink->thread, NULL);
+    vmv_writer_complete(sink->writer, end);
     if (vmv_writer_trouble(sink->writer)) snprintf(trouble, trouble_size, "%s", vmv_writer_trouble(sink->writer));
     bool complete = vmv_writer_finish(sink->writer, end);
     for (size_t i = 0; i < sink->producer_count; i++) sink_queue_free(&sink->producers[i].queue);
