@@ -21,9 +21,7 @@ static const char *const names[VMV_EV_TYPE_COUNT] = {
     [VMV_EV_THREAD] = "thread",
 };
 
-const char *vmv_event_name(enum vmv_event_type type) {
-    return (unsigned)type < VMV_EV_TYPE_COUNT ? names[type] : NULL;
-}
+const char *vmv_event_name(enum vmv_event_type type) { return (unsigned)type < VMV_EV_TYPE_COUNT ? names[type] : NULL; }
 
 enum vmv_event_type vmv_event_type_of(const char *name) {
     for (int type = 0; type < VMV_EV_TYPE_COUNT; type++)

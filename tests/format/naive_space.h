@@ -263,10 +263,11 @@ static inline void naive_setname(struct naive *naive, const struct vmv_event *e)
         bool memory = !strncmp(p->name, "[anon_shmem:", 12) || !strcmp(p->name, "/dev/zero (deleted)");
         bool some = e->name && e->name[0];
         if (!p->mapped) continue;
-        if (memory)
-            snprintf(p->name, sizeof p->name, some ? "[anon_shmem:%.8s]" : "/dev/zero (deleted)", e->name);
-        else if (!naive_file(p) && (!p->name[0] || named))
-            snprintf(p->name, sizeof p->name, some ? "[anon:%.8s]" : "", e->name);
+        bool nameless = !naive_file(p) && (!p->name[0] || named);
+        const char *plain = memory ? "/dev/zero (deleted)" : "";
+        if (memory || nameless) snprintf(p->name, sizeof p->name, "%s", plain);
+        if ((memory || nameless) && some)
+            snprintf(p->name, sizeof p->name, memory ? "[anon_shmem:%.8s]" : "[anon:%.8s]", e->name);
     }
 }
 
