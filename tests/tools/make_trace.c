@@ -316,8 +316,7 @@ static void make_small(const char *path, bool finished) {
 
 static void make_names(const char *path) {
     static const char *const program[] = {"./\xff\xfe", "quote\"back\\slash", "line\nbreak", "\x1b[31mred",
-                                          "gr\xc3\xbc\xc3\x9f"
-                                          "e"};
+                                          "gr\303\274\303\237e"};
     struct vmv_meta meta = small_meta();
     meta.program = program;
     meta.program_count = 5;

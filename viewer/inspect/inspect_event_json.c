@@ -50,49 +50,39 @@ static void put_device(struct json *json, const struct vmv_event *event) {
     json_put_text(json, "dev", text);
 }
 
+static void put_mmap(struct json *json, const struct vmv_event *event) {
+    json_put_unsigned(json, "prot", event->prot);
+    json_put_unsigned(json, "flags", event->flags);
+    put_name(json, "name", event->name);
+    json_put_unsigned(json, "offset", event->offset);
+    put_device(json, event);
+    json_put_unsigned(json, "ino", event->inode);
+}
+
+static void put_mremap(struct json *json, const struct vmv_event *event) {
+    json_put_hex(json, "old_addr", event->old_addr);
+    json_put_unsigned(json, "old_len", event->old_len);
+    json_put_unsigned(json, "flags", event->flags);
+}
+
+static void put_shmat(struct json *json, const struct vmv_event *event) {
+    json_put_unsigned(json, "prot", event->prot);
+    put_name(json, "name", event->name);
+    json_put_unsigned(json, "ino", event->inode);
+}
+
 static void put_call_arguments(struct json *json, const struct vmv_event *event) {
-    switch (event->type) {
-    case VMV_EV_MMAP:
-        json_put_unsigned(json, "prot", event->prot);
-        json_put_unsigned(json, "flags", event->flags);
-        put_name(json, "name", event->name);
-        json_put_unsigned(json, "offset", event->offset);
-        put_device(json, event);
-        json_put_unsigned(json, "ino", event->inode);
-        break;
-    case VMV_EV_MREMAP:
-        json_put_hex(json, "old_addr", event->old_addr);
-        json_put_unsigned(json, "old_len", event->old_len);
-        json_put_unsigned(json, "flags", event->flags);
-        break;
-    case VMV_EV_MPROTECT:
-        json_put_unsigned(json, "prot", event->prot);
-        break;
-    case VMV_EV_MADVISE:
-        json_put_unsigned(json, "advice", event->prot);
-        break;
-    case VMV_EV_BRK:
-        json_put_known_hex(json, "old_addr", event->old_addr != 0, event->old_addr);
-        break;
-    case VMV_EV_REMAP:
-        json_put_unsigned(json, "offset", event->offset);
-        break;
-    case VMV_EV_SHMAT:
-        json_put_unsigned(json, "prot", event->prot);
-        put_name(json, "name", event->name);
-        json_put_unsigned(json, "ino", event->inode);
-        break;
-    case VMV_EV_SETNAME:
-        put_name(json, "name", event->name);
-        break;
-    case VMV_EV_PUNCH:
-    case VMV_EV_TRUNCATE:
-        put_device(json, event);
-        json_put_unsigned(json, "ino", event->inode);
-        break;
-    default:
-        break;
-    }
+    bool file = event->type == VMV_EV_PUNCH || event->type == VMV_EV_TRUNCATE;
+    if (event->type == VMV_EV_MMAP) put_mmap(json, event);
+    if (event->type == VMV_EV_MREMAP) put_mremap(json, event);
+    if (event->type == VMV_EV_SHMAT) put_shmat(json, event);
+    if (event->type == VMV_EV_MPROTECT) json_put_unsigned(json, "prot", event->prot);
+    if (event->type == VMV_EV_MADVISE) json_put_unsigned(json, "advice", event->prot);
+    if (event->type == VMV_EV_BRK) json_put_known_hex(json, "old_addr", event->old_addr != 0, event->old_addr);
+    if (event->type == VMV_EV_REMAP) json_put_unsigned(json, "offset", event->offset);
+    if (event->type == VMV_EV_SETNAME) put_name(json, "name", event->name);
+    if (file) put_device(json, event);
+    if (file) json_put_unsigned(json, "ino", event->inode);
 }
 
 // addr, len: of a truncation the new size of the file is the length, and there is no address.

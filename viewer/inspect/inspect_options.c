@@ -2,42 +2,26 @@
 #include "inspect.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum option_kind {
-    OPTION_JSON,
-    OPTION_AT,
-    OPTION_FROM,
-    OPTION_TO,
-    OPTION_PID,
-    OPTION_SPACE,
-    OPTION_TID,
-    OPTION_EVENT,
-    OPTION_LIMIT,
-    OPTION_RAW,
-    OPTION_HELP,
-    OPTION_VERSION,
-};
+enum option_kind { OPTION_FLAG, OPTION_TEXT, OPTION_PID, OPTION_SPACE, OPTION_TID, OPTION_EVENT, OPTION_LIMIT };
 
+#define FIELD(name) offsetof(struct inspect_options, name)
 static const struct option {
     const char *name;
     const char *value; // what its value is called; NULL: it has none
     enum option_kind kind;
+    size_t field;    // where a flag or a text goes
     unsigned accept; // what a command must accept for it to make sense; 0: always
 } option_table[] = {
-    {"--json", NULL, OPTION_JSON, 0},
-    {"--at", "TIME", OPTION_AT, ACCEPT_AT},
-    {"--from", "TIME", OPTION_FROM, ACCEPT_SPAN},
-    {"--to", "TIME", OPTION_TO, ACCEPT_SPAN},
-    {"--pid", "N", OPTION_PID, ACCEPT_SPACE},
-    {"--space", "N", OPTION_SPACE, ACCEPT_SPACE},
-    {"--tid", "N", OPTION_TID, ACCEPT_TID},
-    {"--event", "TYPE", OPTION_EVENT, ACCEPT_EVENT},
-    {"--limit", "N", OPTION_LIMIT, ACCEPT_LIMIT},
-    {"--raw", NULL, OPTION_RAW, ACCEPT_RAW},
-    {"--help", NULL, OPTION_HELP, 0},
-    {"--version", NULL, OPTION_VERSION, 0},
+    {"--json", NULL, OPTION_FLAG, FIELD(json), 0},         {"--help", NULL, OPTION_FLAG, FIELD(help), 0},
+    {"--version", NULL, OPTION_FLAG, FIELD(version), 0},   {"--raw", NULL, OPTION_FLAG, FIELD(raw), ACCEPT_RAW},
+    {"--at", "TIME", OPTION_TEXT, FIELD(at), ACCEPT_AT},   {"--from", "TIME", OPTION_TEXT, FIELD(from), ACCEPT_SPAN},
+    {"--to", "TIME", OPTION_TEXT, FIELD(to), ACCEPT_SPAN}, {"--pid", "N", OPTION_PID, 0, ACCEPT_SPACE},
+    {"--space", "N", OPTION_SPACE, 0, ACCEPT_SPACE},       {"--tid", "N", OPTION_TID, 0, ACCEPT_TID},
+    {"--event", "TYPE", OPTION_EVENT, 0, ACCEPT_EVENT},    {"--limit", "N", OPTION_LIMIT, 0, ACCEPT_LIMIT},
 };
 enum { OPTION_COUNT = sizeof option_table / sizeof option_table[0] };
 
@@ -82,55 +66,45 @@ static bool option_events(struct inspect *in, const char *text) {
     }
 }
 
-static bool option_take(struct inspect *in, const struct option *option, const char *value) {
-    struct inspect_options *options = &in->options;
+static bool option_pid(struct inspect *in, const char *text) {
     uint64_t number = 0;
-    options->given |= option->accept;
+    if (strcmp(text, "all") == 0) {
+        in->options.everyone = true;
+        in->options.given |= ACCEPT_ALL;
+        return true;
+    }
+    if (!option_number(in, "--pid", text, 1, INT32_MAX, &number)) return false;
+    in->options.pid = (int32_t)number;
+    return true;
+}
+
+static bool option_take_number(struct inspect *in, const struct option *option, const char *text) {
+    uint64_t number = 0, least = option->kind == OPTION_LIMIT ? 0 : 1;
+    uint64_t most = option->kind == OPTION_LIMIT ? UINT64_MAX : option->kind == OPTION_TID ? INT32_MAX : UINT32_MAX;
+    if (!option_number(in, option->name, text, least, most, &number)) return false;
+    if (option->kind == OPTION_LIMIT) in->options.limit = number;
+    if (option->kind == OPTION_SPACE) in->options.space = (uint32_t)number;
+    if (option->kind == OPTION_TID) in->options.tid = (int32_t)number;
+    return true;
+}
+
+static bool option_take(struct inspect *in, const struct option *option, const char *value) {
+    char *field = (char *)&in->options + option->field;
+    in->options.given |= option->accept;
     switch (option->kind) {
-    case OPTION_JSON:
-        options->json = true;
+    case OPTION_FLAG:
+        *(bool *)field = true;
         return true;
-    case OPTION_RAW:
-        options->raw = true;
-        return true;
-    case OPTION_HELP:
-        options->help = true;
-        return true;
-    case OPTION_VERSION:
-        options->version = true;
-        return true;
-    case OPTION_AT:
-        options->at = value;
-        return true;
-    case OPTION_FROM:
-        options->from = value;
-        return true;
-    case OPTION_TO:
-        options->to = value;
+    case OPTION_TEXT:
+        *(const char **)field = value;
         return true;
     case OPTION_EVENT:
         return option_events(in, value);
     case OPTION_PID:
-        if (strcmp(value, "all") == 0) {
-            options->everyone = true;
-            options->given |= ACCEPT_ALL;
-            return true;
-        }
-        if (!option_number(in, "--pid", value, 1, INT32_MAX, &number)) return false;
-        options->pid = (int32_t)number;
-        return true;
-    case OPTION_TID:
-        if (!option_number(in, "--tid", value, 1, INT32_MAX, &number)) return false;
-        options->tid = (int32_t)number;
-        return true;
-    case OPTION_SPACE:
-        if (!option_number(in, "--space", value, 1, UINT32_MAX, &number)) return false;
-        options->space = (uint32_t)number;
-        return true;
-    case OPTION_LIMIT:
-        return option_number(in, "--limit", value, 0, UINT64_MAX, &options->limit);
+        return option_pid(in, value);
+    default:
+        return option_take_number(in, option, value);
     }
-    return false;
 }
 
 // Takes the option at argv[*i] and its value; moves *i to the last word used.
