@@ -7,6 +7,8 @@
 #include "summary_bucket.h"
 #include "world_private.h"
 
+enum { MOST_LEAVES = 1 << 16, MOST_SPREAD = 1024 };
+
 struct closed_bucket {
     struct vmv_bucket bucket;
     size_t thread_room;
@@ -18,7 +20,9 @@ struct vmv_summary_builder {
     const struct vmv_world *world;
     struct open_bucket *open; // one a space; [0, open_count) are in use
     size_t open_count, open_room, recent;
-    struct closed_bucket *closed; // by index
+    struct vmv_places open_places; // space -> place in open
+    size_t leaves_left;            // that the open buckets may still note pages of
+    struct closed_bucket *closed;  // by index
     size_t closed_count, closed_room;
     size_t closed_bytes;      // about what they will take
     struct vmv_places seen;   // tid -> ns of its last THREAD event
@@ -30,6 +34,7 @@ struct vmv_summary_builder {
 struct vmv_summary_builder *vmv_summary_builder_create(void) {
     struct vmv_summary_builder *builder = calloc(1, sizeof *builder);
     if (!builder) abort();
+    builder->leaves_left = MOST_LEAVES;
     return builder;
 }
 
@@ -48,6 +53,7 @@ void vmv_summary_builder_destroy(struct vmv_summary_builder *builder) {
     free(builder->open);
     free(builder->closed);
     vmv_places_free(&builder->seen);
+    vmv_places_free(&builder->open_places);
     vmv_out_free(&builder->landmarks);
     free(builder);
 }
@@ -81,6 +87,8 @@ static void close_all(struct vmv_summary_builder *builder, const struct vmv_worl
         open_bucket_clear(open);
     }
     builder->open_count = builder->recent = 0;
+    builder->leaves_left = MOST_LEAVES;
+    vmv_places_clear(&builder->open_places);
 }
 
 static void advance(struct vmv_summary_builder *builder, const struct vmv_world *world, uint64_t t) {
@@ -93,8 +101,8 @@ static void advance(struct vmv_summary_builder *builder, const struct vmv_world 
 static struct open_bucket *open_for(struct vmv_summary_builder *builder, uint32_t space) {
     if (builder->recent < builder->open_count && builder->open[builder->recent].bucket.space == space)
         return &builder->open[builder->recent];
-    for (size_t i = 0; i < builder->open_count; i++)
-        if (builder->open[i].bucket.space == space) return &builder->open[builder->recent = i];
+    size_t place = vmv_places_get(&builder->open_places, space);
+    if (place != SIZE_MAX) return &builder->open[builder->recent = place];
     if (builder->open_count == builder->open_room) {
         size_t room = builder->open_room ? builder->open_room * 2 : 4;
         builder->open = realloc(builder->open, room * sizeof *builder->open);
@@ -102,6 +110,7 @@ static struct open_bucket *open_for(struct vmv_summary_builder *builder, uint32_
         memset(builder->open + builder->open_room, 0, (room - builder->open_room) * sizeof *builder->open);
         builder->open_room = room;
     }
+    vmv_places_put(&builder->open_places, space, builder->open_count);
     struct open_bucket *open = &builder->open[builder->recent = builder->open_count++];
     open->bucket.index = builder->index;
     open->bucket.space = space;
@@ -154,33 +163,39 @@ static void add_tick(struct open_bucket *open, const struct vmv_space *space, co
     enum vmv_tick tick = vmv_event_tick(event->type);
     if (tick == VMV_TICK_COUNT) return;
     add_count(&open->bucket.ticks[tick]);
-    if (tick > VMV_TICK_MADVISE || !space) return;
+    if (tick > VMV_TICK_MADVISE) return;
     struct address_range range = range_of(space, event, false);
     open->bucket.tick_kinds[tick] |= (uint8_t)kinds_in(space, range.start, range.end);
     open_bucket_mark(open, range.start, range.end);
 }
 
-static void add_pages(struct open_bucket *open, const struct vmv_space *space, const struct vmv_event *event,
-                      bool written) {
+static void add_pages(struct vmv_summary_builder *builder, struct open_bucket *open, const struct vmv_space *space,
+                      const struct vmv_event *event, bool written) {
+    const uint64_t many = 1 << 16; // pages; so many in one go are only counted
     uint64_t start, end;
-    bool many = event->type == VMV_EV_PAGES;
-    if (!vmv_space_clip(space, event->addr, many ? event->len : 1, &start, &end)) return;
+    uint64_t length = event->type == VMV_EV_PAGES ? event->len : 1;
+    if (!vmv_space_clip(space, event->addr, length, &start, &end)) return;
     struct vmv_page_span span = vmv_space_span(space, start, end);
-    page_set_add(&open->pages, span.first, span.end - span.first, written);
+    if (span.end - span.first > many) {
+        open->pages.uncounted += written ? span.end - span.first : 0;
+        return open_bucket_mark(open, start, end);
+    }
+    page_set_add(&open->pages, span.first, span.end - span.first, written, &builder->leaves_left);
 }
 
-static void add_fault(struct open_bucket *open, const struct vmv_space *space, const struct vmv_event *event) {
+static void add_fault(struct vmv_summary_builder *builder, struct open_bucket *open, const struct vmv_space *space,
+                      const struct vmv_event *event) {
     const struct vmv_mapping *map = vmv_space_find(space, event->addr);
     add_count(&open->bucket.faults[map ? vmv_mapping_kind(space, map) : VMV_KIND_ANONYMOUS]);
-    add_pages(open, space, event, event->kind == VMV_FAULT_WRITE || event->access == VMV_ACCESS_WRITE);
+    add_pages(builder, open, space, event, event->kind == VMV_FAULT_WRITE || event->access == VMV_ACCESS_WRITE);
 }
 
 static void add_to_space(struct vmv_summary_builder *builder, const struct vmv_space *space,
                          const struct vmv_event *event) {
-    struct open_bucket *open = open_for(builder, event->space);
-    if (event->type == VMV_EV_FAULT && space) return add_fault(open, space, event);
-    if (event->type == VMV_EV_PAGES && space)
-        return add_pages(open, space, event, event->page_flags & VMV_PAGEF_WRITTEN);
+    struct open_bucket *open = open_for(builder, space->id);
+    if (event->type == VMV_EV_FAULT) return add_fault(builder, open, space, event);
+    if (event->type == VMV_EV_PAGES)
+        return add_pages(builder, open, space, event, event->page_flags & VMV_PAGEF_WRITTEN);
     if (event->type == VMV_EV_MAPS) return open_bucket_mark(open, event->addr, event->addr + event->len);
     add_tick(open, space, event);
 }
@@ -235,7 +250,10 @@ static uint64_t seen_before(struct vmv_summary_builder *builder, const struct vm
 // The time since the frame before is spread evenly over the buckets in between; a little of it over many is not.
 static void add_run(struct vmv_summary_builder *builder, const struct vmv_world *world, const struct vmv_event *event) {
     const uint64_t least_us = 16;
-    uint64_t from = seen_before(builder, world, event), span = event->t - from, given = 0;
+    const uint64_t longest = (uint64_t)MOST_SPREAD << VMV_BUCKET_SHIFT;
+    uint64_t from = seen_before(builder, world, event), given = 0;
+    if (event->t - from > longest) from = event->t - longest;
+    uint64_t span = event->t - from;
     uint64_t run_us = (event->run_ns < span ? event->run_ns : span) / 1000;
     uint64_t first = from >> VMV_BUCKET_SHIFT, last = event->t >> VMV_BUCKET_SHIFT;
     if (first < builder->earliest) first = builder->earliest;
@@ -289,11 +307,12 @@ void vmv_summary_builder_add(struct vmv_summary_builder *builder, const struct v
                              const struct vmv_event *event) {
     advance(builder, world, event->t);
     if (vmv_event_is_landmark(event->type)) add_landmark(builder, event);
-    if (event->type == VMV_EV_THREAD && event->space) add_run(builder, world, event);
-    if (event->type == VMV_EV_FORK && event->child_space && event->child_space != event->space)
-        open_for(builder, event->child_space);
-    if (event->type == VMV_EV_EXEC && event->child_space) open_for(builder, event->child_space);
-    if (event->space && changes_space(event->type)) add_to_space(builder, vmv_world_space(world, event->space), event);
+    const struct vmv_space *space = vmv_world_space(world, event->space);
+    const struct vmv_space *other = vmv_world_space(world, event->child_space);
+    bool two = event->type == VMV_EV_FORK || event->type == VMV_EV_EXEC; // the child's, the one that was left
+    if (two && other && other != space) open_for(builder, other->id);
+    if (event->type == VMV_EV_THREAD && space) add_run(builder, world, event);
+    if (space && changes_space(event->type)) add_to_space(builder, space, event);
 }
 
 size_t vmv_summary_builder_size(const struct vmv_summary_builder *builder) {

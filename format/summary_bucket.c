@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAF_SHIFT = 9, LEAF_PAGES = 512, WORDS = 8, MOST_LEAVES = 16384, MOST_MARKS = 1024, MOST_REGIONS = 4096 };
+enum { LEAF_SHIFT = 9, LEAF_PAGES = 512, WORDS = 8, MOST_MARKS = 1024, MOST_REGIONS = 4096 };
 
 static void *grow(void *array, size_t *room, size_t count, size_t size) {
     if (count < *room) return array;
@@ -31,13 +31,16 @@ static void set_grow(struct page_set *set) {
     free(old.slots);
 }
 
-static struct leaf_bits *set_leaf(struct page_set *set, uint64_t leaf) {
+static struct leaf_bits *set_leaf(struct page_set *set, uint64_t leaf, size_t *budget) {
     uint64_t key = leaf + 1;
     if (set->room && set->slots[set->recent].key == key) return &set->slots[set->recent];
     if (set->count * 2 >= set->room) set_grow(set);
     struct leaf_bits *bits = slot_of(set, key);
-    if (!bits->key && set->count >= MOST_LEAVES) return NULL;
-    if (!bits->key) set->count++;
+    if (!bits->key) {
+        if (!*budget) return NULL;
+        --*budget;
+        set->count++;
+    }
     bits->key = key;
     set->recent = (size_t)(bits - set->slots);
     return bits;
@@ -52,11 +55,11 @@ static void set_bits(uint64_t *words, unsigned first, unsigned count) {
     }
 }
 
-void page_set_add(struct page_set *set, uint64_t first, uint64_t count, bool written) {
+void page_set_add(struct page_set *set, uint64_t first, uint64_t count, bool written, size_t *budget) {
     while (count) {
         unsigned place = (unsigned)(first % LEAF_PAGES);
         uint64_t here = count < LEAF_PAGES - place ? count : LEAF_PAGES - place;
-        struct leaf_bits *bits = set_leaf(set, first >> LEAF_SHIFT);
+        struct leaf_bits *bits = set_leaf(set, first >> LEAF_SHIFT, budget);
         if (!bits) {
             set->uncounted += written ? count : 0;
             return;

@@ -4,8 +4,8 @@
 
 #include "summary.h"
 
-// Pages of one space that were touched and written in the bucket: exact, so that no page counts twice. Beyond
-// MOST_LEAVES it only counts.
+// Pages of one space that were touched and written in the bucket: exact, so that no page counts twice. When the budget
+// of leaves (512 pages) is used up it only counts.
 struct leaf_bits {
     uint64_t key; // page number >> 9, plus 1; 0: free slot
     uint64_t touched[8], written[8];
@@ -16,7 +16,7 @@ struct page_set {
     size_t recent;
     uint64_t uncounted; // pages written that found no place
 };
-void page_set_add(struct page_set *set, uint64_t first, uint64_t count, bool written);
+void page_set_add(struct page_set *set, uint64_t first, uint64_t count, bool written, size_t *budget);
 uint64_t page_set_written(const struct page_set *set);
 struct leaf_bits **page_set_sorted(const struct page_set *set); // by key, set->count of them; free()
 void page_set_clear(struct page_set *set);

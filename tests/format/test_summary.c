@@ -250,6 +250,36 @@ static void test_landmarks_and_kinds(void **state) {
     vmv_world_destroy(world);
 }
 
+// What cannot be must not cost more than its bytes are worth.
+static void test_hostile_events_are_cheap(void **state) {
+    (void)state;
+    struct vmv_world *world = vmv_world_create(PAGE);
+    struct vmv_summary_builder *builder = vmv_summary_builder_create();
+    struct vmv_out out = {0};
+    struct vmv_event space = {.type = VMV_EV_SPACE, .space = 1, .pid = 5, .tid = 5};
+    give(world, builder, &space);
+    vmv_world_limit_pages(world, 1 << 20);
+    struct vmv_event thread = {
+        .type = VMV_EV_THREAD, .t = UINT64_MAX, .space = 1, .pid = 5, .tid = 5, .run_ns = UINT64_MAX};
+    give(world, builder, &thread);
+    for (int i = 0; i < 100; i++) {
+        struct vmv_event run = {.type = VMV_EV_PAGES,
+                                .t = UINT64_MAX,
+                                .space = 1,
+                                .len = UINT64_MAX,
+                                .state = 1,
+                                .page_flags = VMV_PAGEF_WRITTEN};
+        give(world, builder, &run);
+        run.space = 1000 + (uint32_t)i; // no such
+        give(world, builder, &run);
+    }
+    vmv_summary_builder_flush(builder, &out);
+    assert_true(out.length < 1 << 16);
+    vmv_out_free(&out);
+    vmv_summary_builder_destroy(builder);
+    vmv_world_destroy(world);
+}
+
 static void decode_bytes(const uint8_t *data, size_t length) {
     uint8_t *exact = malloc(length ? length : 1);
     if (length) memcpy(exact, data, length);
@@ -300,9 +330,8 @@ static void test_hostile_bytes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_against_counting),
-        cmocka_unit_test(test_thread_time_is_spread),
-        cmocka_unit_test(test_landmarks_and_kinds),
+        cmocka_unit_test(test_against_counting),    cmocka_unit_test(test_thread_time_is_spread),
+        cmocka_unit_test(test_landmarks_and_kinds), cmocka_unit_test(test_hostile_events_are_cheap),
         cmocka_unit_test(test_hostile_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
