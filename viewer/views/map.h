@@ -8,7 +8,8 @@
 #include "ui_format.h"
 #include "views.h"
 
-/* --- what the map remembers ------------------------------------------------------------------------------------------ */
+/* --- what the map remembers ------------------------------------------------------------------------------------------
+ */
 
 /* Where the pointer was when the camera was last set by the map: with it, the address stays under the pointer whatever
  * the look. Without it (the shell set the camera) rows begin at multiples of their length. */
@@ -25,24 +26,24 @@ struct map_page { /* one page as drawn */
     ui_color color;
     uint8_t pattern; /* enum ui_pattern */
     int8_t strength;
-    int8_t step;  /* of write recency, -1: not written */
+    int8_t step;   /* of write recency, -1: not written */
     uint8_t flags; /* enum map_page_flag */
 };
 enum map_page_flag { MAP_PAGE_MAPPED = 1, MAP_PAGE_HUGE = 2, MAP_PAGE_TOUCHED = 4 };
 
 enum { MAP_BLOCK_BITS = 6, MAP_BLOCK_PAGES = 1 << MAP_BLOCK_BITS };
-struct map_block { /* pages side by side */
+struct map_block {   /* pages side by side */
     uint64_t number; /* of the first page >> MAP_BLOCK_BITS */
     struct map_page page[MAP_BLOCK_PAGES];
 };
-struct map_pages { /* pages asked for, of one moment and colouring */
+struct map_pages {   /* pages asked for, of one moment and colouring */
     uint64_t moment; /* app->moment + 1; 0: none */
     enum app_colour colour;
     struct map_block *block;
     size_t count, block_room;
-    uint32_t *slot; /* by hash of the number: index + 1 into block; 0: free */
-    size_t room;    /* a power of two */
-    uint64_t huge;  /* the huge page asked for last, + 1; 0: none */
+    uint32_t *slot;        /* by hash of the number: index + 1 into block; 0: free */
+    size_t room;           /* a power of two */
+    uint64_t huge;         /* the huge page asked for last, + 1; 0: none */
     uint64_t huge_written; /* ns: the last write seen in any part of it */
 };
 
@@ -67,17 +68,24 @@ struct map_bars {
 
 enum { MAP_LINE = 64, MAP_LINES = 64, MAP_SHEET = MAP_LINE * MAP_LINES }; /* bytes of a cache line, and of a sheet */
 
-struct map_sheet { /* 64 lines of bytes: a page, or a part of a larger one */
+struct map_sheet {   /* 64 lines of bytes: a page, or a part of a larger one */
     uint64_t moment; /* app->moment + 1; 0: not read */
     uint64_t addr;
     size_t size;
     uint8_t *byte, *kind, *pattern, *target; /* enum map_byte, enum ui_pattern (COUNT: not mapped), enum vmv_kind */
-    uint64_t captured; /* ns, and the certainty, of the first bytes known */
+    uint64_t captured;                       /* ns, and the certainty, of the first bytes known */
     enum vmv_certainty certainty;
     bool changes_asked; /* what changed in this frame was looked up */
 };
 /* Kinds of bytes; CHANGED is added to one of the others. */
-enum map_byte { MAP_BYTE_UNKNOWN, MAP_BYTE_ZERO, MAP_BYTE_VALUE, MAP_BYTE_TEXT, MAP_BYTE_POINTER, MAP_BYTE_CHANGED = 8 };
+enum map_byte {
+    MAP_BYTE_UNKNOWN,
+    MAP_BYTE_ZERO,
+    MAP_BYTE_VALUE,
+    MAP_BYTE_TEXT,
+    MAP_BYTE_POINTER,
+    MAP_BYTE_CHANGED = 8
+};
 enum { MAP_SHEETS = 4 };
 
 /* Geometry of the look of bytes that zooming needs to know: where the lens' bytes begin, from the main area's left. */
@@ -99,8 +107,8 @@ struct map_drawn {
     struct map_window window;
     int bar_x; /* SPACE: where bars begin */
     double bar_step;
-    uint64_t page;              /* BYTES: start of the page beside the lens */
-    struct ui_rect lens;        /* BYTES: the hex bytes */
+    uint64_t page;       /* BYTES: start of the page beside the lens */
+    struct ui_rect lens; /* BYTES: the hex bytes */
     struct map_lens_row row[96];
     int row_count, pitch;
     int line_h, text_x;
@@ -120,16 +128,17 @@ struct app_map_cache {
     unsigned fade_bits;
 };
 
-/* --- one picture ----------------------------------------------------------------------------------------------------- */
+/* --- one picture -----------------------------------------------------------------------------------------------------
+ */
 
 /* What is on screen, for the legend: bits. */
 struct map_seen {
-    unsigned kinds;    /* 1 << enum vmv_kind */
-    unsigned steps;    /* 1 << (step + 1) */
-    unsigned patterns; /* 1 << enum ui_pattern */
-    unsigned bytes;    /* 1 << enum map_byte */
+    unsigned kinds;       /* 1 << enum vmv_kind */
+    unsigned steps;       /* 1 << (step + 1) */
+    unsigned patterns;    /* 1 << enum ui_pattern */
+    unsigned bytes;       /* 1 << enum map_byte */
     unsigned protections; /* 1 << (flags & 7) */
-    unsigned ages;     /* 1 << enum map_age */
+    unsigned ages;        /* 1 << enum map_age */
     bool huge, markers;
 };
 
@@ -141,8 +150,8 @@ struct map_marker { /* where a thread is */
 };
 
 struct map_hit { /* what lies under a point */
-    bool found; /* addr and share are known: zooming goes by them */
-    bool set;   /* there is a thing: place and rect */
+    bool found;  /* addr and share are known: zooming goes by them */
+    bool set;    /* there is a thing: place and rect */
     uint64_t addr;
     struct app_place place;
     struct ui_rect rect; /* of the thing, for the hover box */
@@ -162,7 +171,8 @@ struct map_frame {
     size_t marker_count;
 };
 
-/* --- map_view.c ------------------------------------------------------------------------------------------------------ */
+/* --- map_view.c ------------------------------------------------------------------------------------------------------
+ */
 
 /* The cache of app, made when needed; NULL: out of memory. */
 struct app_map_cache *map_cache(struct app *app);
@@ -172,7 +182,8 @@ void map_format_size(char *out, size_t size, uint64_t bytes);
 /* The mapping's name without its protection, which stands in a column of its own. */
 void map_plain_name(const struct app_mapping *mapping, char *out, size_t size);
 
-/* --- map_markers.c --------------------------------------------------------------------------------------------------- */
+/* --- map_markers.c ---------------------------------------------------------------------------------------------------
+ */
 
 void map_markers_find(struct map_frame *frame);
 /* Index of the first marker at or after addr. */
@@ -181,7 +192,8 @@ const char *map_marker_word(const struct map_marker *marker); /* "pc" */
 /* The sign: filled for PC, hollow for SP, a hollow square for FP; 6 x 9 at x, y. */
 void map_marker_sign(struct ui_draw *draw, int x, int y, const struct map_marker *marker);
 
-/* --- map_pages.c: pages as drawn, and where there are any -------------------------------------------------------------- */
+/* --- map_pages.c: pages as drawn, and where there are any
+ * -------------------------------------------------------------- */
 
 /* The page that holds addr; flags 0: nothing is mapped there. It lives until the next call. */
 const struct map_page *map_page_at(struct map_frame *frame, uint64_t addr);
@@ -194,7 +206,8 @@ bool map_pages_strongest(struct map_frame *frame, uint64_t start, uint64_t end, 
 void map_pages_free(struct map_pages *pages);
 struct map_source map_pages_source(struct map_frame *frame);
 
-/* --- the looks --------------------------------------------------------------------------------------------------------- */
+/* --- the looks
+ * --------------------------------------------------------------------------------------------------------- */
 
 void map_space_draw(struct map_frame *frame);
 void map_rows_draw(struct map_frame *frame);
@@ -203,19 +216,22 @@ void map_ladder_draw(struct map_frame *frame);
 void map_legend_draw(struct map_frame *frame);
 void map_card_draw(struct map_frame *frame, const struct map_hit *hit);
 
-/* --- map_bars.c -------------------------------------------------------------------------------------------------------- */
+/* --- map_bars.c
+ * -------------------------------------------------------------------------------------------------------- */
 
 /* Draws the bar of mappings first .. first + count in rect. */
 void map_bar_draw(struct map_frame *frame, size_t first, size_t count, struct ui_rect rect);
 void map_bars_free(struct map_bars *bars);
 
-/* --- map_sheet.c: bytes ------------------------------------------------------------------------------------------------- */
+/* --- map_sheet.c: bytes
+ * ------------------------------------------------------------------------------------------------- */
 
 /* The sheet that holds addr, read and sorted; it lives until MAP_SHEETS others were asked for. NULL: no memory. */
 const struct map_sheet *map_sheet_at(struct map_frame *frame, uint64_t addr);
 void map_sheets_free(struct app_map_cache *cache);
 
-/* --- map_hit.c, map_input.c ---------------------------------------------------------------------------------------------- */
+/* --- map_hit.c, map_input.c
+ * ---------------------------------------------------------------------------------------------- */
 
 struct map_hit map_hit_at(struct app *app, int x, int y);
 /* Rectangle of addr .. addr + len as last drawn; false: not visible. _rect: of the first cell or row of it. */

@@ -14,47 +14,63 @@ void map_bars_free(struct map_bars *bars) {
 }
 
 /* --- counting ------------------------------------------------------------------------------------------------------
- */
+ * Of each column: how many of its pages are resident, and the page last written (or captured), which gives its colour
+ * where colours tell of time. */
 
-struct count { /* of one column */
+struct count {
     uint64_t resident;
-    struct view_cell cell; /* the strongest */
-    int8_t step;
-    bool any;
+    const struct vmv_page *page; /* one of them, the newest; NULL: none */
 };
 
-static void count_page(struct app *app, const struct app_mapping *mapping, const struct vmv_page *known,
-                       struct count *count) {
-    bool dated = app->colour == APP_COLOUR_WRITTEN || app->colour == APP_COLOUR_AGE;
-    if (count->any && !dated) return; /* all of a mapping's pages have one colour */
-    /* Its certainty is not asked: residency and the last write are the page's own. */
-    struct timeline_page page = {.page = *known, .state = known->state, .mapped = true, .certainty = VMV_CERT_EXACT};
-    struct view_cell cell = view_page_cell(app, mapping, &page);
-    if (!count->any || cell.strength > count->cell.strength) {
-        count->cell = cell;
-        count->step = (int8_t)view_recency_step(view_recency(app), app->t, known->written);
-    }
-    count->any = true;
+enum { WALK_MOST = 2048 }; /* pages of a mapping that are looked at one by one */
+
+static bool dated(const struct app *app) { return app->colour == APP_COLOUR_WRITTEN || app->colour == APP_COLOUR_AGE; }
+
+static bool newer(const struct app *app, const struct vmv_page *a, const struct vmv_page *b) {
+    return app->colour == APP_COLOUR_AGE ? a->captured > b->captured : a->written > b->written;
 }
 
-static void count_pages(struct app *app, const struct app_mapping *mapping, struct map_bar *bar,
-                        struct count *counts) {
-    uint64_t addr = mapping->map->start, size = app->space->page_size;
-    double scale = bar->width / (double)(bar->end - bar->start);
+/* Where column i begins; columns divide the bar evenly. */
+static uint64_t column_start(const struct map_bar *bar, int column) {
+    return bar->start + (uint64_t)((double)(bar->end - bar->start) / bar->width * column);
+}
+
+static void take_page(const struct app *app, const struct vmv_page *page, struct count *count) {
+    count->resident++;
+    if (!count->page || newer(app, page, count->page)) count->page = page;
+}
+
+/* Every page, into all columns that it reaches. */
+static void walk_pages(const struct app *app, const struct app_mapping *mapping, const struct map_bar *bar,
+                       struct count *counts) {
+    uint64_t addr = mapping->map->start, size = app->space->page_size, next = column_start(bar, 1);
     const struct vmv_page *page;
+    int column = 0;
     while ((page = vmv_space_page_next(app->space, &addr, mapping->map->end))) {
         bool resident = app_page_resident(page) || page->state == VMV_PAGE_SWAPPED;
-        int from = (int)((double)(addr - bar->start) * scale), to = (int)((double)(addr + size - bar->start) * scale);
-        for (int i = from; i <= to && i < bar->width; i++) {
-            if (i > from && i >= (double)(addr + size - bar->start) * scale) break;
-            if (resident) {
-                count_page(app, mapping, page, &counts[i]);
-                counts[i].resident++;
-                bar->column[i].huge |= (page->flags & VMV_PAGEF_HUGE) != 0;
-            }
+        while (column + 1 < bar->width && next <= addr) next = column_start(bar, ++column + 1);
+        if (resident) take_page(app, page, &counts[column]);
+        for (int i = column + 1; resident && next < addr + size && i < bar->width; i++) {
+            if (column_start(bar, i) >= addr + size) break;
+            take_page(app, page, &counts[i]);
         }
         if (addr > UINT64_MAX - size) break;
         addr += size;
+    }
+}
+
+/* By whole tables of pages, where colours do not depend on the page. */
+static void count_columns(const struct app *app, const struct app_mapping *mapping, const struct map_bar *bar,
+                          struct count *counts) {
+    for (int i = 0; i < bar->width; i++) {
+        uint64_t from = column_start(bar, i), to = i + 1 < bar->width ? column_start(bar, i + 1) : bar->end;
+        if (from < mapping->map->start) from = mapping->map->start;
+        if (to > mapping->map->end) to = mapping->map->end;
+        if (from >= to) continue;
+        struct vmv_space_counts found = vmv_space_count(app->space, from, to);
+        counts[i].resident += found.resident + found.swapped;
+        if (found.resident + found.swapped && !counts[i].page)
+            counts[i].page = vmv_space_page_next(app->space, &from, to);
     }
 }
 
@@ -65,14 +81,20 @@ static uint64_t pages_of(const struct map_bar *bar, int column, uint64_t page_si
     return last - first + 1;
 }
 
-static void fill_columns(struct app *app, struct map_bar *bar, const struct count *counts, bool unknown) {
+static void fill_columns(struct app *app, struct map_bar *bar, const struct app_mapping *mapping,
+                         const struct count *counts, bool unknown) {
     for (int i = 0; i < bar->width; i++) {
         struct map_bar_column *column = &bar->column[i];
         uint64_t pages = pages_of(bar, i, app->space->page_size), resident = counts[i].resident;
-        column->color = counts[i].cell.color;
-        column->step = counts[i].step;
         column->full = (uint8_t)(resident >= pages ? 255 : resident ? 1 + resident * 253 / pages : 0);
-        column->unknown = unknown && !counts[i].any;
+        column->unknown = unknown && !counts[i].page;
+        if (!counts[i].page) continue;
+        /* Its certainty is not asked: residency and the last write are the page's own. */
+        struct timeline_page page = {.page = *counts[i].page, .state = counts[i].page->state, .mapped = true};
+        page.certainty = VMV_CERT_EXACT;
+        column->color = view_page_cell(app, mapping, &page).color;
+        column->step = (int8_t)view_recency_step(view_recency(app), app->t, counts[i].page->written);
+        column->huge = (counts[i].page->flags & VMV_PAGEF_HUGE) != 0;
     }
 }
 
@@ -92,10 +114,15 @@ static void make(struct map_frame *frame, struct map_bar *bar, size_t first, siz
     bar->column = calloc((size_t)bar->width, sizeof *bar->column);
     bool unknown = false;
     for (size_t i = first; counts && bar->column && i < first + count; i++) {
-        if (regions->map[i].known) count_pages(frame->app, &regions->map[i], bar, counts);
-        unknown |= rest_unknown(frame, &regions->map[i]);
+        const struct app_mapping *mapping = &regions->map[i];
+        bool few = mapping->map->end - mapping->map->start <= (uint64_t)WALK_MOST * map_page_size(frame->app);
+        if (mapping->known && (few || dated(frame->app)))
+            walk_pages(frame->app, mapping, bar, counts);
+        else if (mapping->known)
+            count_columns(frame->app, mapping, bar, counts);
+        unknown |= rest_unknown(frame, mapping);
     }
-    if (counts && bar->column) fill_columns(frame->app, bar, counts, unknown);
+    if (counts && bar->column) fill_columns(frame->app, bar, &regions->map[first], counts, unknown);
     free(counts);
 }
 
@@ -182,7 +209,8 @@ static void draw_columns(struct map_frame *frame, const struct map_bar *bar, con
 void map_bar_draw(struct map_frame *frame, size_t first, size_t count, struct ui_rect rect) {
     const struct app_mapping *mapping = &app_regions(frame->app)->map[first];
     if (count == 1 && mapping->guard) {
-        ui_draw_pattern(frame->draw, ui_rect(rect.x, rect.y, ui_min(rect.w, rect.h), rect.h), UI_PATTERN_GUARD, UI_ATTENTION);
+        ui_draw_pattern(frame->draw, ui_rect(rect.x, rect.y, ui_min(rect.w, rect.h), rect.h), UI_PATTERN_GUARD,
+                        UI_ATTENTION);
         frame->seen.patterns |= 1u << UI_PATTERN_GUARD;
         return;
     }

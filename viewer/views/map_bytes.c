@@ -5,18 +5,16 @@
 #include <string.h>
 
 enum {
-    PAGE_X = 98,   /* from the panel's left edge to the page's bytes */
-    HEX = 44,      /* from offsets to bytes */
-    TEXT = 336,    /* from bytes to text */
+    PAGE_X = 98, /* from the panel's left edge to the page's bytes */
+    HEX = 44,    /* from offsets to bytes */
+    TEXT = 336,  /* from bytes to text */
     TEXT_W = 112,
-    TOP = 36,      /* from the main area to the page's first line */
+    TOP = 36, /* from the main area to the page's first line */
     BOTTOM = 12,
-    LINE = 8       /* pixels a line of the page, at most */
+    LINE = 8 /* pixels a line of the page, at most */
 };
 
-int map_bytes_line_y(const struct map_bytes *bytes, int line) {
-    return line * bytes->line_h + line / 8 * MAP_PAGE_GAP;
-}
+int map_bytes_line_y(const struct map_bytes *bytes, int line) { return line * bytes->line_h + line / 8 * MAP_PAGE_GAP; }
 
 int map_bytes_page_height(int line_h) { return MAP_LINES * line_h + (MAP_LINES / 8 - 1) * MAP_PAGE_GAP; }
 
@@ -36,7 +34,8 @@ static struct map_bytes place(struct map_frame *frame) {
     bytes.right = ui_min(ui_rect_right(main) - 12, bytes.hex_x + TEXT + TEXT_W);
     bytes.pitch = (int)pitch_of(frame->bits);
     bytes.line_h = ui_clamp((main.h - TOP - BOTTOM - (MAP_LINES / 8 - 1) * MAP_PAGE_GAP) / MAP_LINES, 3, LINE);
-    if (page) bytes.page = ui_rect(main.x + PAGE_X, bytes.top, MAP_LINE * MAP_BYTE_W, map_bytes_page_height(bytes.line_h));
+    if (page)
+        bytes.page = ui_rect(main.x + PAGE_X, bytes.top, MAP_LINE * MAP_BYTE_W, map_bytes_page_height(bytes.line_h));
     return bytes;
 }
 

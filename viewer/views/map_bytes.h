@@ -6,12 +6,12 @@
 
 struct map_bytes {
     struct map_frame *frame;
-    struct ui_rect page;   /* the page's bytes; empty: no room for it */
-    int line_h;            /* pixels from one of its lines to the next */
+    struct ui_rect page;                /* the page's bytes; empty: no room for it */
+    int line_h;                         /* pixels from one of its lines to the next */
     int offset_x, hex_x, text_x, right; /* of the lens; text_x 0: no room for text */
-    int top, bottom;       /* of the lens' rows */
-    int pitch;             /* pixels from one row to the next */
-    uint64_t base;         /* address of the page shown */
+    int top, bottom;                    /* of the lens' rows */
+    int pitch;                          /* pixels from one row to the next */
+    uint64_t base;                      /* address of the page shown */
 };
 
 enum { MAP_BYTE_W = 3, MAP_HEX = 20, MAP_TEXT_CELL = 7 };
@@ -20,7 +20,8 @@ enum { MAP_BYTE_W = 3, MAP_HEX = 20, MAP_TEXT_CELL = 7 };
 int map_bytes_line_y(const struct map_bytes *bytes, int line);
 int map_bytes_page_height(int line_h);
 
-/* --- map_lens.c -------------------------------------------------------------------------------------------------------- */
+/* --- map_lens.c
+ * -------------------------------------------------------------------------------------------------------- */
 
 /* Lays out the rows around the camera's address into cache->drawn. */
 void map_lens_place(struct map_bytes *bytes, const struct map_anchor *anchor);

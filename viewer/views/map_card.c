@@ -53,7 +53,8 @@ static void say_touch(struct card *card, uint64_t addr) {
     struct app *app = card->frame->app;
     uint64_t size = map_page_size(app);
     struct app_question question = {.key = TOUCH_KEY, .accept = first_touch, .t = app->t};
-    question.filter = (struct timeline_filter){.space = app->space_id, .addr = addr - addr % size, .end = addr - addr % size + size};
+    question.filter =
+        (struct timeline_filter){.space = app->space_id, .addr = addr - addr % size, .end = addr - addr % size + size};
     timeline_filter_type(&question.filter, VMV_EV_FAULT);
     const struct app_found *found = app_ask(app, &question);
     if (!found->found || found->searching) return;
@@ -62,8 +63,8 @@ static void say_touch(struct card *card, uint64_t addr) {
     const struct vmv_thread *thread = vmv_world_thread(app->world, found->event.tid);
     bool frames = found->event.source == VMV_SOURCE_FRAMES || found->event.kind == VMV_FAULT_POPULATED;
     if (!add(card, UI_FAINT)) return;
-    snprintf(last_text(card), LINE, "%s %s%s%s", frames ? "resident by" : "first touch", time, thread && !frames ? ", " : "",
-             thread && !frames ? view_thread_name(thread) : "");
+    snprintf(last_text(card), LINE, "%s %s%s%s", frames ? "resident by" : "first touch", time,
+             thread && !frames ? ", " : "", thread && !frames ? view_thread_name(thread) : "");
 }
 
 static void say_written(struct card *card, const struct timeline_page *page) {
@@ -146,7 +147,8 @@ static void page_card(struct card *card, uint64_t addr) {
     struct timeline_page page = timeline_page(app->tl, app->space_id, addr);
     char name[LINE];
     bool huge = page.page.flags & VMV_PAGEF_HUGE;
-    snprintf(name, sizeof name, "%s, page %llu", mapping->name, (unsigned long long)((addr - mapping->map->start) / size));
+    snprintf(name, sizeof name, "%s, page %llu", mapping->name,
+             (unsigned long long)((addr - mapping->map->start) / size));
     title(card, addr - addr % size, name);
     say_state(card, mapping, &page);
     if (huge) say(card, UI_DIM, "part of a huge page: written means may have been");
@@ -162,7 +164,9 @@ static void cell_card(struct card *card, const struct map_hit *hit) {
     page_card(card, hit->place.addr);
     if (drawn->look != APP_LOOK_PAGES || !drawn->grid.unit_bits) return;
     ui_format_size(size, sizeof size, bytes);
-    if (add(card, UI_FAINT)) snprintf(last_text(card), LINE, "the cell shows the strongest of %u pages, %s", 1u << drawn->grid.unit_bits, size);
+    if (add(card, UI_FAINT))
+        snprintf(last_text(card), LINE, "the cell shows the strongest of %u pages, %s", 1u << drawn->grid.unit_bits,
+                 size);
 }
 
 /* --- mappings, gaps, bytes -----------------------------------------------------------------------------------------
@@ -210,12 +214,14 @@ static void bytes_card(struct card *card, struct app_place place) {
     if (!sheet) return;
     size_t at = (size_t)(place.addr - sheet->addr);
     uint64_t value = 0;
-    for (size_t i = place.len < 8 ? (size_t)place.len : 8; i-- > 0 && at + i < sheet->size;) value = value << 8 | sheet->byte[at + i];
+    for (size_t i = place.len < 8 ? (size_t)place.len : 8; i-- > 0 && at + i < sheet->size;)
+        value = value << 8 | sheet->byte[at + i];
     if (sheet->kind[at] == MAP_BYTE_UNKNOWN) {
         say(card, UI_DIM, "unknown: it was never captured");
     } else if ((sheet->kind[at] & 7) == MAP_BYTE_POINTER) {
         view_address_name(app, value, name, sizeof name);
-        if (add(card, view_kind_color((enum vmv_kind)sheet->target[at]))) snprintf(last_text(card), LINE, "\xe2\x86\x92 %s", name);
+        if (add(card, view_kind_color((enum vmv_kind)sheet->target[at])))
+            snprintf(last_text(card), LINE, "\xe2\x86\x92 %s", name);
     } else if (add(card, UI_DIM)) {
         snprintf(last_text(card), LINE, "0x%02x = %u", (unsigned)value, (unsigned)value);
     }
@@ -260,7 +266,8 @@ void map_card_draw(struct map_frame *frame, const struct map_hit *hit) {
         return;
     }
     uint64_t page = map_page_size(frame->app);
-    if (hit->place.kind == APP_PLACE_PAGE) say_markers(card, hit->place.addr - hit->place.addr % page, hit->place.addr + hit->place.len);
+    if (hit->place.kind == APP_PLACE_PAGE)
+        say_markers(card, hit->place.addr - hit->place.addr % page, hit->place.addr + hit->place.len);
     if (!card->count) return;
     ui_card(frame->draw, frame->panel, frame->app->ui.mouse_x, frame->app->ui.mouse_y, card->line, card->count);
 }

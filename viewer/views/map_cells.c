@@ -55,8 +55,8 @@ static void note_seen(struct map_frame *frame, const struct map_cell *cell) {
     struct map_seen *seen = &frame->seen;
     const struct map_page *page = &cell->page;
     seen->patterns |= 1u << page->pattern;
-    bool plain_color = page->pattern == UI_PATTERN_DOT || page->pattern == UI_PATTERN_UNKNOWN ||
-                       page->pattern == UI_PATTERN_GUARD;
+    bool plain_color =
+        page->pattern == UI_PATTERN_DOT || page->pattern == UI_PATTERN_UNKNOWN || page->pattern == UI_PATTERN_GUARD;
     if (page->pattern == UI_PATTERN_OUTLINE && frame->app->colour == APP_COLOUR_WRITTEN) plain_color = true;
     if (!plain_color) {
         seen->steps |= 1u << (page->step + 1);
@@ -147,7 +147,8 @@ void map_cells_huge_texts(struct map_rows *rows) {
         struct ui_quantity quantity = ui_quantity_size(text->bytes);
         snprintf(size, sizeof size, "%.*s %s", (int)strcspn(quantity.number, "."), quantity.number, quantity.unit);
         snprintf(ago, sizeof ago, "%s", text->page.step < 0 ? "not seen written" : "written before this frame");
-        snprintf(line, sizeof line, "one huge page, %s, %s", size, text->page.step == 0 ? "written in this frame" : ago);
+        snprintf(line, sizeof line, "one huge page, %s, %s", size,
+                 text->page.step == 0 ? "written in this frame" : ago);
         int x = text->rect.x + 12, room = text->rect.w - 24;
         ui_color strong = ui_mix(UI_GROUND, text->page.color, 92), weak = ui_mix(UI_GROUND, text->page.color, 60);
         if (text->rect.h < 20 || room < 60) continue;

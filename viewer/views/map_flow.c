@@ -126,7 +126,8 @@ bool map_flow_build(struct map_flow *flow, const struct map_grid *grid, const st
     flow->count = 0;
     if (at >= source->limit) at = source->limit - 1;
     struct map_item item = item_of(&b, at);
-    item.y = (int)lround(fmin(fmax(y - share * item.h, -1e6), 1e6));
+    /* A share below 1 leaves the point within the item, whatever its height. */
+    item.y = (int)lround(fmin(fmax(y, -1e6), 1e6)) - (int)(share * item.h);
     if (!build_up(&b, item) || !build_down(&b, height)) return false;
     trim(flow, height);
     return true;

@@ -8,13 +8,13 @@
 #include <stdint.h>
 
 struct map_grid {
-    uint64_t page;         /* bytes */
-    unsigned unit_bits;    /* a cell holds 2^unit_bits pages */
-    unsigned column_bits;  /* a row holds 2^column_bits cells */
-    unsigned square_bits;  /* Hilbert: squares of 2^square_bits cells a side; 0: linear */
-    int cell_w, cell_h;    /* pixels from one cell to the next */
-    int gap;               /* of these, left free between cells: 1, or 0 when cells are small */
-    uint64_t phase;        /* bytes: bands begin at phase + i * band; less than a band */
+    uint64_t page;        /* bytes */
+    unsigned unit_bits;   /* a cell holds 2^unit_bits pages */
+    unsigned column_bits; /* a row holds 2^column_bits cells */
+    unsigned square_bits; /* Hilbert: squares of 2^square_bits cells a side; 0: linear */
+    int cell_w, cell_h;   /* pixels from one cell to the next */
+    int gap;              /* of these, left free between cells: 1, or 0 when cells are small */
+    uint64_t phase;       /* bytes: bands begin at phase + i * band; less than a band */
 };
 
 /* The grid that shows about 2^bits bytes in width x height pixels: cells nearly square, 2 px at least. phase is 0. */

@@ -268,7 +268,8 @@ bool map_hit_range(struct app *app, uint64_t addr, uint64_t len, struct ui_rect 
     if (cache->drawn.look != APP_LOOK_PAGES || len <= map_grid_cell_bytes(&cache->drawn.grid)) return true;
     if (!map_hit_rect(app, addr + len - 1, 1, &last)) return true;
     int left = rect->x, right = ui_rect_right(last);
-    if (last.y != rect->y) left = cache->drawn.cells.x, right = left + map_grid_width(&cache->drawn.grid) - cache->drawn.grid.gap;
+    if (last.y != rect->y)
+        left = cache->drawn.cells.x, right = left + map_grid_width(&cache->drawn.grid) - cache->drawn.grid.gap;
     *rect = ui_rect(left, rect->y, right - left, ui_rect_bottom(last) - rect->y);
     return true;
 }

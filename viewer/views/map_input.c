@@ -150,7 +150,8 @@ static void pan_pixels(struct app *app, int pixels) {
     struct map_anchor anchor = cache->anchor;
     bool kept = anchor.set && anchor.at == app->camera.at && anchor.at_y == app->camera.at_y.to;
     double y = fmin(fmax(app->camera.at_y.to + pixels, -20000), 20000);
-    map_anchor_set(app, app->camera.at, kept ? anchor.x : -1, (int)y, kept ? anchor.share : 0, kept ? anchor.window : -1);
+    map_anchor_set(app, app->camera.at, kept ? anchor.x : -1, (int)y, kept ? anchor.share : 0,
+                   kept ? anchor.window : -1);
 }
 
 void view_map_pan(struct app *app, double share) {
@@ -199,7 +200,8 @@ void map_input(struct map_frame *frame) {
     struct app *app = frame->app;
     struct ui_context *ui = &app->ui;
     bool dragging = ui->active == ui_id_of("map") && ui->dragging;
-    unsigned signals = ui_area(ui, ui_id_of("map"), frame->main, dragging ? UI_CURSOR_MOVE : UI_CURSOR_ARROW, UI_AREA_WHEEL);
+    unsigned signals =
+        ui_area(ui, ui_id_of("map"), frame->main, dragging ? UI_CURSOR_MOVE : UI_CURSOR_ARROW, UI_AREA_WHEEL);
     if (signals & UI_PRESSED) app->focus = APP_PANEL_MAP;
     struct map_hit hit = map_hit_at(app, ui->mouse_x, ui->mouse_y);
     if (signals & UI_CLICKED && hit.set) click(app, &hit);

@@ -84,7 +84,8 @@ static void draw_segments(const struct ladder *ladder, struct ui_rect inside) {
     for (size_t i = 0; i < regions->count; i++) {
         const struct app_mapping *mapping = &regions->map[i];
         int y = segment_y(inside, i, regions->count), end = segment_y(inside, i + 1, regions->count);
-        bool chosen = app->selection.kind != APP_PLACE_SPACE && app_selects(app, mapping->map->start, mapping->map->end);
+        bool chosen =
+            app->selection.kind != APP_PLACE_SPACE && app_selects(app, mapping->map->start, mapping->map->end);
         if (y == last && !chosen) continue;
         last = y;
         bool plain = !mapping->guard && !mapping->reserved;
@@ -158,7 +159,8 @@ static void fill_mapping(const struct ladder *ladder, struct ui_rect inside, con
     for (int y = 0, end; y < inside.h; y = end) {
         uint64_t from = map->start + (uint64_t)((double)(map->end - map->start) / inside.h * y), at = from, found;
         const struct vmv_page *page;
-        while ((page = vmv_space_page_next(space, &at, map->end)) && page->state == VMV_PAGE_ABSENT) at += space->page_size;
+        while ((page = vmv_space_page_next(space, &at, map->end)) && page->state == VMV_PAGE_ABSENT)
+            at += space->page_size;
         if (!page) return;
         found = at;
         y = ui_max(y, share_y(inside, map, found) - inside.y);
@@ -236,7 +238,8 @@ void map_ladder_draw(struct map_frame *frame) {
     if (look == APP_LOOK_SPACE) ladder = (struct ladder){frame, drawn->strip.y - 1, ui_rect_bottom(drawn->strip)};
     if (look == APP_LOOK_BYTES) {
         ladder.top = frame->main.y + 35;
-        ladder.bottom = ui_rect_empty(drawn->cells) ? ui_rect_bottom(frame->main) - 6 : ui_rect_bottom(drawn->cells) + 1;
+        ladder.bottom =
+            ui_rect_empty(drawn->cells) ? ui_rect_bottom(frame->main) - 6 : ui_rect_bottom(drawn->cells) + 1;
     }
     ui_draw_begin_group(frame->draw, "ladder", "map");
     if (look == APP_LOOK_SPACE)

@@ -50,7 +50,10 @@ static void protections(struct legend *legend) {
     static const struct {
         unsigned flags;
         const char *word;
-    } shown[] = {{VMV_MAP_R | VMV_MAP_X, "r-x"}, {VMV_MAP_R, "r--"}, {VMV_MAP_R | VMV_MAP_W, "rw-"}, {VMV_MAP_R | VMV_MAP_W | VMV_MAP_X, "rwx, writable code"}};
+    } shown[] = {{VMV_MAP_R | VMV_MAP_X, "r-x"},
+                 {VMV_MAP_R, "r--"},
+                 {VMV_MAP_R | VMV_MAP_W, "rw-"},
+                 {VMV_MAP_R | VMV_MAP_W | VMV_MAP_X, "rwx, writable code"}};
     label(legend, "protection");
     unsigned colors = 0;
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
@@ -115,8 +118,10 @@ static ui_color sign_color(const struct legend *legend) {
 static void states(struct legend *legend) {
     ui_color color = sign_color(legend);
     if (has(legend, UI_PATTERN_OUTLINE))
-        entry(legend, UI_PATTERN_OUTLINE, legend->frame->app->colour == APP_COLOUR_WRITTEN ? UI_NOT_WRITTEN : color, "zero");
-    if (has(legend, UI_PATTERN_DOT) || has(legend, UI_PATTERN_DOTS)) entry(legend, UI_PATTERN_DOTS, UI_RULE2, "untouched");
+        entry(legend, UI_PATTERN_OUTLINE, legend->frame->app->colour == APP_COLOUR_WRITTEN ? UI_NOT_WRITTEN : color,
+              "zero");
+    if (has(legend, UI_PATTERN_DOT) || has(legend, UI_PATTERN_DOTS))
+        entry(legend, UI_PATTERN_DOTS, UI_RULE2, "untouched");
     if (has(legend, UI_PATTERN_SWAPPED)) entry(legend, UI_PATTERN_SWAPPED, color, "swapped");
     if (has(legend, UI_PATTERN_STALE)) entry(legend, UI_PATTERN_STALE, color, "stale");
     if (has(legend, UI_PATTERN_TORN)) entry(legend, UI_PATTERN_TORN, color, "torn");

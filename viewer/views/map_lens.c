@@ -115,12 +115,14 @@ static void draw_unknown(const struct map_bytes *bytes, const struct line *line)
     for (int from = 0, to; from < ROW; from = to) {
         size_t at = line->at + (size_t)from;
         bool hatched = line->sheet->pattern[at] == UI_PATTERN_UNKNOWN;
-        for (to = from + 1; to < ROW && (line->sheet->pattern[line->at + (size_t)to] == UI_PATTERN_UNKNOWN) == hatched;) to++;
+        for (to = from + 1; to < ROW && (line->sheet->pattern[line->at + (size_t)to] == UI_PATTERN_UNKNOWN) == hatched;)
+            to++;
         if (!hatched) continue;
         int x = bytes->hex_x + map_lens_x(from), end = bytes->hex_x + map_lens_x(to - 1) + 14;
         ui_draw_pattern(draw, ui_rect(x, line->y + 2, end - x, 12), UI_PATTERN_UNKNOWN, UI_FAINT);
         if (bytes->text_x)
-            ui_draw_pattern(draw, ui_rect(bytes->text_x + from * MAP_TEXT_CELL, line->y + 2, (to - from) * MAP_TEXT_CELL, 12),
+            ui_draw_pattern(draw,
+                            ui_rect(bytes->text_x + from * MAP_TEXT_CELL, line->y + 2, (to - from) * MAP_TEXT_CELL, 12),
                             UI_PATTERN_UNKNOWN, UI_FAINT);
     }
 }
@@ -138,7 +140,8 @@ static void draw_text(const struct map_bytes *bytes, const struct line *line) {
         for (to = from; to < ROW; to++) {
             size_t next = line->at + (size_t)to;
             uint8_t other = line->sheet->byte[next];
-            bool known_too = line->sheet->kind[next] != MAP_BYTE_UNKNOWN, shown_too = known_too && other >= 0x20 && other < 0x7f;
+            bool known_too = line->sheet->kind[next] != MAP_BYTE_UNKNOWN,
+                 shown_too = known_too && other >= 0x20 && other < 0x7f;
             ui_color color_too = !shown_too ? UI_GHOST : line->sheet->kind[next] == MAP_BYTE_TEXT ? UI_INK : UI_FAINT;
             if (known_too != known || color_too != color) break;
             if (shown_too)
@@ -146,7 +149,8 @@ static void draw_text(const struct map_bytes *bytes, const struct line *line) {
             else
                 memcpy(text + used, "\xc2\xb7", 2), used += 2;
         }
-        if (known) ui_draw_text_n(bytes->frame->draw, bytes->text_x + from * MAP_TEXT_CELL, line->y, UI_M, color, text, used);
+        if (known)
+            ui_draw_text_n(bytes->frame->draw, bytes->text_x + from * MAP_TEXT_CELL, line->y, UI_M, color, text, used);
     }
 }
 
@@ -154,7 +158,8 @@ static void draw_text(const struct map_bytes *bytes, const struct line *line) {
 static void draw_state(const struct map_bytes *bytes, const struct line *line) {
     uint8_t pattern = line->sheet->pattern[line->at];
     if (pattern == UI_PATTERN_EXACT || pattern == UI_PATTERN_COUNT) return;
-    ui_draw_pattern(bytes->frame->draw, ui_rect(bytes->hex_x - 14, line->y + 1, 6, 14), (enum ui_pattern)pattern, UI_DIM);
+    ui_draw_pattern(bytes->frame->draw, ui_rect(bytes->hex_x - 14, line->y + 1, 6, 14), (enum ui_pattern)pattern,
+                    UI_DIM);
 }
 
 static void draw_offset(const struct map_bytes *bytes, const struct line *line) {
@@ -180,7 +185,8 @@ static void draw_targets(const struct map_bytes *bytes, const struct line *line)
         ui_draw_vline(draw, x - 1, y - 2, 2, UI_DIM);
         ui_draw_vline(draw, x + w, y - 2, 2, UI_DIM);
         int after = ui_draw_text(draw, x, y + 1, UI_S, UI_FAINT, "\xe2\x86\x92 ");
-        ui_draw_text_fit(draw, after, y + 1, x + w - after, UI_S, view_kind_color((enum vmv_kind)line->sheet->target[at]), name);
+        ui_draw_text_fit(draw, after, y + 1, x + w - after, UI_S,
+                         view_kind_color((enum vmv_kind)line->sheet->target[at]), name);
     }
 }
 

@@ -114,9 +114,11 @@ static double offset_of(const struct map_list *list, const struct map_entry *ent
     return entry->rows * list->row_h + entry->gaps * list->gap_h;
 }
 
+static int held(double y) { return (int)lround(fmax(fmin(y, 1e6), -1e6)); }
+
 double map_list_content(const struct map_list *list) { return list->rows * list->row_h + list->gaps * list->gap_h; }
 
-void map_list_place(struct map_list *list, int height, uint64_t at, double y, double share) {
+void map_list_place(struct map_list *list, int height, uint64_t at, double y, double share, bool fixed) {
     list->height = height;
     list->top = 0;
     fit_rows(list);
@@ -126,19 +128,24 @@ void map_list_place(struct map_list *list, int height, uint64_t at, double y, do
         double h = entry->kind == MAP_ENTRY_GAP ? list->gap_h : list->row_h;
         list->top = y - share * h - offset_of(list, entry);
     }
+    if (fixed) return;
     double room = height - map_list_content(list);
     list->top = fmax(fmin(list->top, fmax(room, 0)), fmin(room, 0));
 }
 
 int map_list_y(const struct map_list *list, const struct map_entry *entry) {
     if (list->to_scale) return entry->y;
-    return (int)lround(fmax(fmin(list->top + offset_of(list, entry), 1e6), -1e6));
+    return held(list->top + offset_of(list, entry));
 }
 
 int map_list_h(const struct map_list *list, const struct map_entry *entry) {
     if (list->to_scale) return entry->h;
-    double h = entry->kind == MAP_ENTRY_GAP ? list->gap_h : list->row_h;
-    return (int)lround(fmax(fmin(list->top + offset_of(list, entry) + h, 1e6), -1e6)) - map_list_y(list, entry);
+    struct map_entry next = *entry; /* so that the last pixel row is the one before the next entry's first */
+    if (entry->kind == MAP_ENTRY_GAP)
+        next.gaps++;
+    else
+        next.rows++;
+    return held(list->top + offset_of(list, &next)) - map_list_y(list, entry);
 }
 
 size_t map_list_at(const struct map_list *list, int y) {
@@ -169,9 +176,7 @@ size_t map_list_find(const struct map_list *list, uint64_t addr) {
 /* --- to scale ------------------------------------------------------------------------------------------------------
  */
 
-static int held_y(const struct map_window *window, uint64_t addr) {
-    return (int)lround(fmax(fmin(map_window_y(window, addr), 1e6), -1e6));
-}
+static int held_y(const struct map_window *window, uint64_t addr) { return held(map_window_y(window, addr)); }
 
 static void stand(struct map_entry *entry, int y, int bottom) {
     entry->y = y;
@@ -191,8 +196,7 @@ static bool gather(struct map_list *list, const struct app_regions *regions, con
         if (bottom > above->y + above->h) above->h = bottom - above->y;
         return true;
     }
-    struct map_entry entry = {
-        .kind = MAP_ENTRY_MAPPINGS, .first = i, .count = 1, .start = map->start, .end = map->end};
+    struct map_entry entry = {.kind = MAP_ENTRY_MAPPINGS, .first = i, .count = 1, .start = map->start, .end = map->end};
     stand(&entry, y, bottom - y < TO_SCALE_ROW ? y + TO_SCALE_ROW : bottom);
     if (entry.y + entry.h > list->height) entry.y = list->height - entry.h;
     if (above && entry.y < above->y + above->h) entry.y = above->y + above->h;

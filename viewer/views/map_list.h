@@ -5,7 +5,8 @@
 
 #include "app.h"
 
-/* --- the strip ----------------------------------------------------------------------------------------------------- */
+/* --- the strip -----------------------------------------------------------------------------------------------------
+ */
 
 #define MAP_SPACE_BITS 47
 #define MAP_SPACE_END (1ull << MAP_SPACE_BITS)
@@ -21,7 +22,8 @@ double map_window_y(const struct map_window *window, uint64_t addr);
 uint64_t map_window_addr(const struct map_window *window, double y);
 uint64_t map_window_end(const struct map_window *window);
 
-/* --- the list ------------------------------------------------------------------------------------------------------ */
+/* --- the list ------------------------------------------------------------------------------------------------------
+ */
 
 enum map_entry_kind {
     MAP_ENTRY_MAPPINGS, /* one, or several that touch and belong together */
@@ -54,9 +56,9 @@ struct map_list {
  * that touch are one entry. false: out of memory. */
 bool map_list_build(struct map_list *list, const struct app_regions *regions, const struct map_window *window,
                     bool joined);
-/* Rows shrink before the list scrolls. The entry that holds `at` has the point `share` of its height at y, as far as
- * the list then fills the area. */
-void map_list_place(struct map_list *list, int height, uint64_t at, double y, double share);
+/* Rows shrink before the list scrolls. The entry that holds `at` has the point `share` of its height at y; unless it is
+ * fixed there, only as far as the list then fills the area. */
+void map_list_place(struct map_list *list, int height, uint64_t at, double y, double share, bool fixed);
 /* The other geometry: entries stand at their true places in the window. Mappings closer than a row are joined. */
 bool map_list_to_scale(struct map_list *list, const struct app_regions *regions, const struct map_window *window);
 void map_list_free(struct map_list *list);

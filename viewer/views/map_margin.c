@@ -5,12 +5,12 @@
 #include <string.h>
 
 enum {
-    ADDRESS_GAP = 8,  /* between addresses and cells */
+    ADDRESS_GAP = 8,    /* between addresses and cells */
     ADDRESS_LEAST = 12, /* from one address to the next */
-    NAME_X = 8,       /* from the cells to the names */
-    NAME_LINE = 11,   /* from one name to the next */
-    NAME_OFF = 26,    /* names further than this from their row are left out */
-    NAMES_MOST = 3,   /* names of one row */
+    NAME_X = 8,         /* from the cells to the names */
+    NAME_LINE = 11,     /* from one name to the next */
+    NAME_OFF = 26,      /* names further than this from their row are left out */
+    NAMES_MOST = 3,     /* names of one row */
     TICK = 4
 };
 
@@ -42,9 +42,9 @@ static int text_y(const struct map_rows *rows, int y) {
 static void block_name(struct map_rows *rows, const struct app_mapping *mapping, int block, char *out, size_t size) {
     const struct app_regions *regions = app_regions(rows->frame->app);
     const struct app_mapping *next = mapping + 1;
-    bool alone = block == mapping - regions->map &&
-                 !(block + 1 < (int)regions->count && next->map->start == mapping->map->end &&
-                   next->group == mapping->group && !next->reserved && !next->guard);
+    bool alone =
+        block == mapping - regions->map && !(block + 1 < (int)regions->count && next->map->start == mapping->map->end &&
+                                             next->group == mapping->group && !next->reserved && !next->guard);
     if (alone || mapping->reserved || mapping->guard)
         map_plain_name(mapping, out, size);
     else

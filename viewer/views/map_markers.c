@@ -23,7 +23,8 @@ void map_markers_find(struct map_frame *frame) {
         if (thread->sp) add(frame, thread->sp, MAP_MARKER_SP, thread);
         /* Compilers use the frame pointer for other values too: it is one only where it lies in the stack above SP. */
         const struct app_mapping *stack = thread->sp ? app_mapping_at(frame->app, thread->sp) : NULL;
-        if (stack && thread->fp > thread->sp && thread->fp < stack->map->end) add(frame, thread->fp, MAP_MARKER_FP, thread);
+        if (stack && thread->fp > thread->sp && thread->fp < stack->map->end)
+            add(frame, thread->fp, MAP_MARKER_FP, thread);
     }
     if (frame->marker_count) qsort(frame->marker, frame->marker_count, sizeof *frame->marker, by_address);
 }

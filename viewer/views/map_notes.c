@@ -94,7 +94,8 @@ void map_note_draw(struct map_rows *rows, const struct map_item *item) {
     ui_draw_value(draw, "start", "%012llx", (unsigned long long)(item->start < 0 ? 0 : item->start));
     ui_draw_value(draw, "end", "%012llx", (unsigned long long)item->end);
     bool cut = item->y < -2 || item->y + item->h > rows->area.h + 2;
-    int x = cut ? rows->area.x + 4 : ui_draw_text_fit(draw, rows->area.x + 4, y, right - rows->area.x - 4, UI_S, UI_FAINT, text) + 8;
+    int x = cut ? rows->area.x + 4
+                : ui_draw_text_fit(draw, rows->area.x + 4, y, right - rows->area.x - 4, UI_S, UI_FAINT, text) + 8;
     if (look == MAP_STRETCH_UNMAPPED)
         ui_draw_dashed_h(draw, x, y + 6, right - x, UI_DASHED, UI_RULE2);
     else if (look == MAP_STRETCH_UNKNOWN)

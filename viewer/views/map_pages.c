@@ -203,7 +203,8 @@ static bool source_next(void *user, uint64_t from, uint64_t end, uint64_t *found
         if (start >= end) break;
         if (!mapping->reserved && start == mapping->map->start)
             nearer(start, from, &best, &any);
-        else if (mapping->known && next_touched(frame->app->space, start, mapping->map->end < end ? mapping->map->end : end, &at))
+        else if (mapping->known &&
+                 next_touched(frame->app->space, start, mapping->map->end < end ? mapping->map->end : end, &at))
             nearer(at, from, &best, &any);
     }
     size_t marker = map_markers_lower(frame, from);

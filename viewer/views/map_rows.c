@@ -12,6 +12,7 @@ enum {
     NAMES_LEAST = 300,   /* cells narrower than this have no names */
     RULER = 15,          /* from the top of the main area to the rows */
     ADDRESS_EVERY = 30,  /* pixels between printed addresses at least */
+    ALWAYS = 24,         /* pixels of the first or last rows that stay in view */
     PARTS = 4            /* of the ruler */
 };
 
@@ -27,8 +28,7 @@ static struct ui_rect rows_area(const struct map_frame *frame) {
 
 /* Bytes shown are counted over the height without the margin below. */
 static struct map_grid grid_of(struct map_frame *frame, struct ui_rect area, const struct map_anchor *anchor) {
-    struct map_grid grid =
-        map_grid_make(frame->bits, area.w, area.h, map_page_size(frame->app), frame->cache->hilbert);
+    struct map_grid grid = map_grid_make(frame->bits, area.w, area.h, map_page_size(frame->app), frame->cache->hilbert);
     if (!anchor) return grid;
     int x = anchor->x - (area.x - frame->main.x);
     if (x >= 0) map_grid_shift(&grid, frame->app->camera.at, x / grid.cell_w);
@@ -53,12 +53,14 @@ static bool hold_camera(struct map_frame *frame, const struct map_grid *grid, st
     const struct map_item *first = &flow->item[0], *last = &flow->item[flow->count - 1];
     const struct map_item *item = NULL;
     int y = 0;
-    if (first->y > area.h * 3 / 4)
-        item = first, y = area.h * 3 / 4;
-    else if (last->y + last->h < area.h / 4)
-        item = last, y = area.h / 4 - last->h;
+    int least = ui_min(ALWAYS, area.h / 2);
+    if (first->y > area.h - least)
+        item = first, y = area.h - least;
+    else if (last->y + last->h < least)
+        item = last, y = least - last->h;
     if (item) {
-        map_anchor_set(app, item->start < 0 ? 0 : (uint64_t)item->start, grid->phase ? area.x - frame->main.x : -1, y + RULER, 0, -1);
+        map_anchor_set(app, item->start < 0 ? 0 : (uint64_t)item->start, grid->phase ? area.x - frame->main.x : -1,
+                       y + RULER, 0, -1);
         return true;
     }
     double at_y = app->camera.at_y.to - RULER;
@@ -142,7 +144,8 @@ static void paint_middle(struct map_rows *rows, const struct pass *pass) {
 static void advance(struct map_rows *rows, struct pass *pass) {
     paint_middle(rows, pass);
     struct map_cell *oldest = pass->cell[0];
-    for (int i = 0; i < 2; i++) pass->cell[i] = pass->cell[i + 1], pass->set[i] = pass->set[i + 1], pass->y[i] = pass->y[i + 1];
+    for (int i = 0; i < 2; i++)
+        pass->cell[i] = pass->cell[i + 1], pass->set[i] = pass->set[i + 1], pass->y[i] = pass->y[i + 1];
     pass->cell[2] = oldest;
     pass->set[2] = false;
 }
@@ -273,8 +276,7 @@ void map_rows_draw(struct map_frame *frame) {
     ui_draw_push_clip(frame->draw, clip);
     ui_draw_push_alpha(frame->draw, fade);
     draw_guides(rows);
-    if (map_cells_small(&rows->grid))
-        rows->image = ui_draw_image(frame->draw, rows->area, rows->area.w, rows->area.h);
+    if (map_cells_small(&rows->grid)) rows->image = ui_draw_image(frame->draw, rows->area, rows->area.w, rows->area.h);
     draw_items(rows);
     map_cells_huge_texts(rows);
     draw_selection(rows);

@@ -4,7 +4,7 @@
 
 #include "map.h"
 
-struct map_cell { /* one cell of a row */
+struct map_cell {                      /* one cell of a row */
     const struct app_mapping *mapping; /* NULL: not mapped */
     uint64_t addr;
     int block; /* mappings that touch and belong together have one outline; -1: none */
@@ -41,7 +41,8 @@ struct map_rows {
     int address_bottom;
 };
 
-/* --- map_cells.c ------------------------------------------------------------------------------------------------------- */
+/* --- map_cells.c
+ * ------------------------------------------------------------------------------------------------------- */
 
 bool map_cells_small(const struct map_grid *grid);
 struct ui_rect map_cells_rect(const struct map_rows *rows, int column, int y);
@@ -56,7 +57,8 @@ void map_cells_huge_texts(struct map_rows *rows);
 /* `cells` value of the dump: runs of equal cells. */
 void map_cells_value(struct map_rows *rows, const struct map_cell *row);
 
-/* --- map_margin.c ------------------------------------------------------------------------------------------------------ */
+/* --- map_margin.c
+ * ------------------------------------------------------------------------------------------------------ */
 
 void map_margin_address(struct map_rows *rows, uint64_t address, int y, bool wanted);
 void map_margin_names(struct map_rows *rows, int y, const struct map_cell *row);
@@ -64,7 +66,8 @@ void map_margin_markers(struct map_rows *rows, const struct map_item *item);
 void map_margin_selected(struct map_rows *rows, struct ui_rect cell);
 void map_margin_draw(struct map_rows *rows);
 
-/* --- map_notes.c ------------------------------------------------------------------------------------------------------- */
+/* --- map_notes.c
+ * ------------------------------------------------------------------------------------------------------- */
 
 void map_note_draw(struct map_rows *rows, const struct map_item *item);
 /* What a folded stretch holds, as in "31 rows, 7.75 MiB never touched". */

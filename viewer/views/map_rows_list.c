@@ -74,7 +74,8 @@ static void draw_guides(struct map_space *space) {
     struct ui_rect area = space->area;
     if (space->frame->cache->list.to_scale) return;
     for (int i = 0;; i += GUIDE_EVERY) {
-        int x = space->bar_x + map_bar_width(map_page_size(space->frame->app) * (1ull << i), map_page_size(space->frame->app), space->bar_step);
+        int x = space->bar_x + map_bar_width(map_page_size(space->frame->app) * (1ull << i),
+                                             map_page_size(space->frame->app), space->bar_step);
         if (x > space->bar_x + 230 || x > space->right - 60 || i > 40) return;
         ui_draw_dashed_v(space->frame->draw, x, area.y, area.h, UI_DOTTED, UI_RULE);
     }
@@ -133,7 +134,8 @@ static void draw_mapping(struct map_space *space, const struct map_entry *entry,
     struct map_frame *frame = space->frame;
     struct ui_draw *draw = frame->draw;
     const struct app_regions *regions = app_regions(frame->app);
-    struct ui_rect bar = map_list_bar(&frame->cache->drawn, regions, map_page_size(frame->app), &frame->cache->list, entry);
+    struct ui_rect bar =
+        map_list_bar(&frame->cache->drawn, regions, map_page_size(frame->app), &frame->cache->list, entry);
     int y = space->area.y + map_list_y(&frame->cache->list, entry), h = map_list_h(&frame->cache->list, entry);
     bool selected = is_selected(frame->app, entry);
     ui_color color = selected ? UI_WHITE : UI_DIM;
@@ -197,7 +199,8 @@ static void draw_header(struct map_space *space) {
     for (int i = 0; i < 4; i++) {
         if (!space->columns && i < 3) continue;
         const char *text = names[i];
-        if (i == 3) text = space->columns ? "size, a step each doubling; filled where resident" : "size (log), resident";
+        if (i == 3)
+            text = space->columns ? "size, a step each doubling; filled where resident" : "size (log), resident";
         ui_draw_begin_group(draw, "column", names[i]);
         ui_draw_text_fit(draw, x[i], y, ui_rect_right(space->frame->main) - x[i] - 4, UI_S, UI_FAINT, text);
         ui_draw_end_group(draw);
@@ -211,7 +214,8 @@ static void draw_scroll_bar(struct map_space *space) {
     if (list->to_scale || content <= list->height) return;
     int length = ui_max((int)(list->height * (double)list->height / content), 16);
     int y = (int)((list->height - length) * (-list->top / (content - list->height)));
-    ui_draw_rect(space->frame->draw, ui_rect(ui_rect_right(space->frame->main) - 3, space->area.y + y, 2, length), UI_RULE2);
+    ui_draw_rect(space->frame->draw, ui_rect(ui_rect_right(space->frame->main) - 3, space->area.y + y, 2, length),
+                 UI_RULE2);
 }
 
 void map_list_draw(struct map_space *space) {
@@ -220,7 +224,8 @@ void map_list_draw(struct map_space *space) {
     const struct map_list *list = &frame->cache->list;
     uint64_t above = UI_NO_ADDRESS;
     draw_header(space);
-    ui_draw_push_clip(draw, ui_rect(space->tie_x, space->area.y - 2, ui_rect_right(frame->main) - space->tie_x, space->area.h + 3));
+    ui_draw_push_clip(
+        draw, ui_rect(space->tie_x, space->area.y - 2, ui_rect_right(frame->main) - space->tie_x, space->area.h + 3));
     draw_guides(space);
     for (size_t i = map_list_at(list, -2); i < list->count; i++) {
         const struct map_entry *entry = &list->entry[i];

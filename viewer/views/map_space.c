@@ -8,14 +8,14 @@ enum {
     STRIP_W = 64,
     STRIP_X_NARROW = 63,
     STRIP_W_NARROW = 51,
-    TOP = 27,      /* from the main area to the strip's inside */
-    BOTTOM = 9,    /* below it */
+    TOP = 27,   /* from the main area to the strip's inside */
+    BOTTOM = 9, /* below it */
     LIST_TOP = 20,
-    LADDER = 24,   /* further right when the ladder stands before it */
+    LADDER = 24, /* further right when the ladder stands before it */
     BAR_STEP = 15,
     BAR_STEP_NARROW = 10,
     NAME_MORE = 66, /* pixels that long names may add to their column */
-    SIZE_ROOM = 76 /* behind the longest bar: its size */
+    SIZE_ROOM = 76  /* behind the longest bar: its size */
 };
 
 static bool zoomed(const struct map_frame *frame) { return frame->bits < APP_BITS_MAX - 0.001; }
@@ -88,7 +88,8 @@ static bool build_list(struct map_space *space, const struct map_anchor *anchor)
         if (!map_list_build(list, regions, &space->window, !space->columns)) return false;
         double y = ui_anim_value(&frame->app->camera.at_y, frame->app->now_ms) - LIST_TOP;
         if (!anchor) y = fmax(y, 0);
-        map_list_place(list, space->area.h, frame->app->camera.at, y, anchor ? anchor->share : 0);
+        bool fixed = anchor && zoomed(frame); /* the whole space fills the area */
+        map_list_place(list, space->area.h, frame->app->camera.at, y, anchor ? anchor->share : 0, fixed);
     }
     place_bars(space);
     space->bar_step = map_bar_step(space->right - space->bar_x - SIZE_ROOM, longest(list), map_page_size(frame->app),

@@ -66,7 +66,8 @@ static ui_color sliver_color(const struct app_mapping *mapping) {
     return mapping->guard || mapping->reserved ? UI_RULE2 : view_kind_color(mapping->kind);
 }
 
-/* Never thinner than a pixel; a kind that would be hidden by the next one on the same pixel moves up where it is free. */
+/* Never thinner than a pixel; a kind that would be hidden by the next one on the same pixel moves up where it is free.
+ */
 void map_slivers_draw(struct map_frame *frame, const struct map_window *window, struct ui_rect inside) {
     const struct app_regions *regions = app_regions(frame->app);
     int free_y = 0, last_y = -1;
@@ -101,7 +102,7 @@ static void measure(const struct map_space *space, uint64_t start, uint64_t end)
     double top = fmax(map_window_y(&space->window, start), 0);
     double bottom = fmin(map_window_y(&space->window, end), space->window.height);
     if (bottom - top < MEASURE_LEAST) return;
-    bool open_above = (double)start < space->window.from, open_below = end > map_window_end(&space->window);
+    bool open_above = (double)start<space->window.from, open_below = end> map_window_end(&space->window);
     int x = space->strip.x + space->strip.w / 2, y0 = space->strip.y + (int)lround(top) + 1,
         y1 = space->strip.y + (int)lround(bottom) - 2, middle = (y0 + y1) / 2;
     char size[UI_FORMAT_SIZE];
@@ -166,7 +167,8 @@ void map_ties_draw(struct map_space *space) {
     const struct map_list *list = &space->frame->cache->list;
     const struct app_regions *regions = app_regions(space->frame->app);
     if (list->to_scale) return;
-    ui_draw_push_clip(space->frame->draw, ui_rect(space->strip.x, space->area.y, space->tie_x + 2 - space->strip.x, space->area.h));
+    ui_draw_push_clip(space->frame->draw,
+                      ui_rect(space->strip.x, space->area.y, space->tie_x + 2 - space->strip.x, space->area.h));
     for (size_t i = 0, next; i < list->count; i = next) {
         next = i + 1;
         if (list->entry[i].kind == MAP_ENTRY_GAP) continue;

@@ -42,7 +42,8 @@ void map_plain_name(const struct app_mapping *mapping, char *out, size_t size) {
     char perm[5];
     view_perm(mapping->map, perm);
     size_t length = strlen(mapping->name), tail = strlen(perm);
-    bool ends = length > tail + 1 && mapping->name[length - tail - 1] == ' ' && !strcmp(mapping->name + length - tail, perm);
+    bool ends =
+        length > tail + 1 && mapping->name[length - tail - 1] == ' ' && !strcmp(mapping->name + length - tail, perm);
     snprintf(out, size, "%.*s", (int)(ends ? length - tail - 1 : length), mapping->name);
 }
 
@@ -142,8 +143,8 @@ static bool begin(struct map_frame *frame, struct app *app, const struct view_la
 
 /* Nothing is mapped: the process has not begun, or has ended. */
 static void draw_nothing(struct map_frame *frame) {
-    ui_draw_text_centred(frame->draw, frame->main.x, frame->main.y + frame->main.h / 2 - 6, frame->main.w, UI_S, UI_FAINT,
-                         "this process has no address space at this moment");
+    ui_draw_text_centred(frame->draw, frame->main.x, frame->main.y + frame->main.h / 2 - 6, frame->main.w, UI_S,
+                         UI_FAINT, "this process has no address space at this moment");
 }
 
 static void draw_look(struct map_frame *frame) {
@@ -170,13 +171,17 @@ static void draw_hover(struct map_frame *frame) {
     struct ui_rect rect;
     if (ui->hot != ui_id_of("map") || !ui->mouse_inside || ui->dragging) {
         bool other = app->hover_set && app->hover.kind != APP_PLACE_SPACE && app->hover.kind != APP_PLACE_GROUP;
-        bool shown = other && frame->cache->drawn.look != APP_LOOK_BYTES && map_hit_range(app, app->hover.addr, app->hover.len, &rect);
+        bool shown = other && frame->cache->drawn.look != APP_LOOK_BYTES &&
+                     map_hit_range(app, app->hover.addr, app->hover.len, &rect);
         if (shown) ui_hover_box(frame->draw, rect);
         return;
     }
     struct map_hit hit = map_hit_at(app, ui->mouse_x, ui->mouse_y);
     if (!hit.set) return;
     app_hover_place(app, hit.place);
+    if (hit.place.kind == APP_PLACE_PAGE && hit.place.len > map_grid_cell_bytes(&frame->cache->drawn.grid) &&
+        map_hit_range(app, hit.place.addr, hit.place.len, &rect))
+        hit.rect = rect;
     if (!ui_rect_empty(hit.rect)) ui_hover_box(frame->draw, hit.rect);
     if (ui_card_due(ui, NULL)) map_card_draw(frame, &hit);
 }
