@@ -61,22 +61,28 @@ static bool advice_drops(uint32_t advice) {
     }
 }
 
-// A mapping that `maps` still has as it was keeps its pages.
-static bool still_there(const struct vmv_mapping *map, const struct vmv_event *event) {
-    for (size_t i = 0; i < event->map_count; i++) {
+static bool same_memory(const struct vmv_mapping *map, const struct vmv_mapping *now) {
+    return now->inode == map->inode && now->dev_major == map->dev_major && now->dev_minor == map->dev_minor &&
+           (!map->inode || now->offset - now->start == map->offset - map->start);
+}
+
+// The parts of a mapping that the maps as read again still have keep their pages; the rest is gone.
+static void drop_missing(struct ahead *ahead, const struct vmv_mapping *map, const struct vmv_event *event) {
+    uint64_t at = map->start;
+    for (size_t i = 0; i < event->map_count && at < map->end; i++) {
         const struct vmv_mapping *now = &event->maps[i];
-        if (now->start > map->start || now->end < map->end) continue;
-        return now->inode == map->inode && now->dev_major == map->dev_major && now->dev_minor == map->dev_minor &&
-               (!map->inode || now->offset + (map->start - now->start) == map->offset);
+        if (now->end <= at || now->start >= map->end || !same_memory(map, now)) continue;
+        if (now->start > at) add_drop(ahead, at, now->start - at, event->seq);
+        at = now->end;
     }
-    return false;
+    if (at < map->end) add_drop(ahead, at, map->end - at, event->seq);
 }
 
 static void add_maps(struct ahead *ahead, const struct vmv_space *space, const struct vmv_event *event) {
     for (size_t i = vmv_space_lower_bound(space, event->addr); i < space->map_count; i++) {
         const struct vmv_mapping *map = &space->maps[i];
         if (map->start >= event->addr && map->start - event->addr >= event->len) return;
-        if (!still_there(map, event)) add_drop(ahead, map->start, map->end - map->start, event->seq);
+        drop_missing(ahead, map, event);
     }
 }
 

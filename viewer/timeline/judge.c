@@ -168,8 +168,17 @@ static bool untouched(struct question *q) {
     return answer->word == AHEAD_UNCHANGED && (!answer->listed || answer->state == VMV_PAGE_ABSENT);
 }
 
+// Touched since the last frame, and the next one finds it to be the page of zeros: it was only read.
+static bool only_read(struct question *q) {
+    if (q->page->state != VMV_PAGE_RESIDENT || !q->space->last_frame_t) return false;
+    if (gap_in(q, q->space->last_frame_t, horizon(q)) != UINT64_MAX) return false;
+    const struct ahead_answer *answer = ask(q);
+    return answer->listed && answer->state == VMV_PAGE_ZERO && answer->word != AHEAD_NOTHING;
+}
+
 static void judge_fresh(struct question *q, struct verdict *verdict) {
-    if (!untouched(q) || q->map->flags & VMV_MAP_SHARED) return;
+    if (q->map->flags & VMV_MAP_SHARED) return;
+    if (!untouched(q) && !only_read(q)) return;
     verdict->known = true;
     verdict->from = TIMELINE_FROM_ZERO;
     verdict->captured = q->tl->now;
