@@ -39,11 +39,11 @@ void vmv_file_header_encode(uint8_t out[VMV_FILE_HEADER_BYTES], const struct vmv
 int vmv_file_header_decode(const uint8_t in[VMV_FILE_HEADER_BYTES], struct vmv_file_header *header) {
     memset(header, 0, sizeof *header);
     if (memcmp(in, file_magic, sizeof file_magic) != 0) return 1;
-    if (get(in + 56, 8) != XXH3_64bits(in, 56) || get(in + 12, 4) != BYTE_ORDER_MARK) return 3;
     header->major = (uint16_t)get(in + 8, 2);
     header->minor = (uint16_t)get(in + 10, 2);
+    if (header->major > VMV_FORMAT_MAJOR) return 2; // first: what follows may be laid out differently there
+    if (get(in + 56, 8) != XXH3_64bits(in, 56) || get(in + 12, 4) != BYTE_ORDER_MARK) return 3;
     memcpy(header->id, in + 16, sizeof header->id);
-    if (header->major > VMV_FORMAT_MAJOR) return 2;
     return header->major == 0 ? 3 : 0;
 }
 

@@ -43,13 +43,15 @@ int launch_find(const char *program, char path[4096]) {
     return found;
 }
 
-// As shells decide what to do with a file the kernel does not know: one with a zero byte in its beginning is no script.
+// As shells decide what to do with a file the kernel does not know: a damaged ELF file, or one with a zero byte in its
+// beginning, is no script.
 static bool is_text(const char *path) {
     char begin[256];
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t got = fd < 0 ? -1 : read(fd, begin, sizeof begin);
     if (fd >= 0) close(fd);
-    return got > 0 && !memchr(begin, 0, (size_t)got);
+    bool elf = got >= 4 && memcmp(begin, "\177ELF", 4) == 0;
+    return got > 0 && !elf && !memchr(begin, 0, (size_t)got);
 }
 
 // sh PATH ARG..., NULL if there is no memory.
