@@ -94,19 +94,19 @@ static void in_attributes(struct vmv_in *in, struct vmv_page *page) {
     if (page->state > VMV_PAGE_GUARD || page->certainty > VMV_CERT_PARTIAL || bits >> 7) in->bad = true;
 }
 
-static struct run in_run(struct vmv_in *in, struct runs *runs) {
+// Reads a run over the one before, whose last page it differs from.
+static void in_run(struct vmv_in *in, struct runs *runs, struct run *run) {
     unsigned tag = vmv_in_u8(in), mode = tag >> RUN_CONTENT_SHIFT;
-    struct run run = {.first = runs->page, .count = 1, .page = runs->last};
-    if (tag & RUN_GAP) run.first += vmv_in_varint(in);
-    if (tag & RUN_COUNT) run.count = vmv_in_varint(in) + 2;
-    if (tag & RUN_ATTRIBUTES) in_attributes(in, &run.page);
-    if (tag & RUN_CAPTURED) run.page.captured += (uint64_t)vmv_in_zigzag(in);
-    if (tag & RUN_WRITTEN) run.page.written += (uint64_t)vmv_in_zigzag(in);
-    if (tag & RUN_WRITES) run.page.writes = (uint32_t)vmv_in_varint(in);
-    if (mode == CONTENT_NEXT) run.page.content = runs->last_number + 1;
-    if (mode >= CONTENT_COUNTING) run.page.content = in_content(in, runs);
-    run.step = mode == CONTENT_NEXT || mode == CONTENT_COUNTING;
-    return run;
+    struct vmv_page *page = &run->page;
+    run->first = runs->page + (tag & RUN_GAP ? vmv_in_varint(in) : 0);
+    run->count = tag & RUN_COUNT ? vmv_in_varint(in) + 2 : 1;
+    if (tag & RUN_ATTRIBUTES) in_attributes(in, page);
+    if (tag & RUN_CAPTURED) page->captured += (uint64_t)vmv_in_zigzag(in);
+    if (tag & RUN_WRITTEN) page->written += (uint64_t)vmv_in_zigzag(in);
+    if (tag & RUN_WRITES) page->writes = (uint32_t)vmv_in_varint(in);
+    if (mode == CONTENT_NEXT) page->content = runs->last_number + 1;
+    if (mode >= CONTENT_COUNTING) page->content = in_content(in, runs);
+    run->step = mode == CONTENT_NEXT || mode == CONTENT_COUNTING;
 }
 
 // --- writing all of a space
@@ -214,14 +214,17 @@ static bool in_shared(struct vmv_in *in, struct vmv_page_table *table, const str
 bool vmv_in_pages(struct vmv_in *in, struct vmv_page_table *table, const struct vmv_page_table *base, uint64_t limit) {
     if (!in_shared(in, table, base)) return false;
     struct runs runs = {0};
+    struct run run = {0};
     uint64_t count = vmv_in_varint(in);
     for (uint64_t i = 0; i < count; i++) {
-        struct run run = in_run(in, &runs);
+        in_run(in, &runs, &run);
         if (in->bad || run.first < runs.page || run.first > limit || run.count > limit - run.first) return false;
         if (run.page.content >= CONTENT_LIMIT || run.count > CONTENT_LIMIT) return false;
         if (!page_known(&run.page) || !vmv_page_table_fill(table, run.first, run.count, &run.page, run.step))
             return false;
-        runs_advance(&runs, &run);
+        runs.page = run.first + run.count;
+        if (run.step) run.page.content += run.count - 1;
+        if (run.page.content >= VMV_CONTENT_FIRST) runs.last_number = run.page.content;
     }
     return !in->bad;
 }
