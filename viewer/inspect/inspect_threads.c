@@ -3,8 +3,8 @@
 
 #include "inspect_registers.h"
 #include "inspect_show.h"
-#include "inspect_syscalls.h"
 #include "inspect_table.h"
+#include "syscalls.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -113,7 +113,7 @@ static void thread_json(struct thread_list *list, const struct vmv_thread *threa
     json_put_text(json, "name", name[0] == '\0' ? NULL : name);
     json_put_text(json, "state", thread_state(thread->state));
     json_put_known(json, "syscall", thread->syscall >= 0, (uint64_t)thread->syscall);
-    json_put_text(json, "syscall_name", inspect_syscall_name(list->arch, thread->syscall));
+    json_put_text(json, "syscall_name", syscall_name(list->arch, thread->syscall));
     json_put_known_hex(json, "pc", captured && thread->pc != 0, thread->pc);
     json_put_known_hex(json, "sp", captured && thread->sp != 0, thread->sp);
     json_put_known_hex(json, "fp", captured && thread->certainty != VMV_CERT_PARTIAL, thread->fp);
@@ -128,7 +128,7 @@ static void thread_cell_address(struct table *table, bool known, uint64_t value)
 }
 
 static void thread_cell_syscall(struct table *table, const char *arch, int64_t number) {
-    const char *name = inspect_syscall_name(arch, number);
+    const char *name = syscall_name(arch, number);
     if (number < 0) {
         table_cell(table, "%s", INSPECT_NONE);
     } else if (name != NULL) {
