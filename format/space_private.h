@@ -4,7 +4,7 @@
 
 #include "pagetab.h"
 #include "space.h"
-#include "strings.h"
+#include "string_store.h"
 
 // Ranges of addresses with a few bits of their own that no mapping prints: sorted, disjoint, joined.
 struct vmv_ranges {

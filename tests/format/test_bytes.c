@@ -11,7 +11,7 @@
 #include "arena.h"
 #include "bytes.h"
 #include "event.h"
-#include "strings.h"
+#include "string_store.h"
 
 static struct vmv_in input(const struct vmv_out *out) {
     return (struct vmv_in){.data = out->data, .length = out->length};

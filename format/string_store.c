@@ -1,4 +1,4 @@
-#include "strings.h"
+#include "string_store.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // Stable, shared copies of texts: the same text always gives the same pointer, valid as long as the store.
-#ifndef VMV_STRINGS_H
-#define VMV_STRINGS_H
+#ifndef VMV_STRING_STORE_H
+#define VMV_STRING_STORE_H
 
 #include <stddef.h>
 
