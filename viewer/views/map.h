@@ -133,13 +133,13 @@ struct app_map_cache {
 
 /* What is on screen, for the legend: bits. */
 struct map_seen {
-    unsigned kinds;       /* 1 << enum vmv_kind */
-    unsigned steps;       /* 1 << (step + 1) */
-    unsigned patterns;    /* 1 << enum ui_pattern */
-    unsigned bytes;       /* 1 << enum map_byte */
-    unsigned protections; /* 1 << (flags & 7) */
-    unsigned ages;        /* 1 << enum map_age */
-    bool huge, markers;
+    unsigned kinds;             /* 1 << enum vmv_kind */
+    unsigned steps;             /* 1 << (step + 1) */
+    unsigned patterns;          /* 1 << enum ui_pattern */
+    unsigned bytes;             /* 1 << enum map_byte */
+    unsigned protections;       /* 1 << (flags & 7) */
+    unsigned ages;              /* 1 << index of the colour in map_age_color() */
+    bool huge, markers, dimmed; /* dimmed: bars where nothing is resident */
 };
 
 enum map_marker_what { MAP_MARKER_PC, MAP_MARKER_SP, MAP_MARKER_FP };
@@ -174,6 +174,11 @@ struct map_frame {
 /* --- map_view.c ------------------------------------------------------------------------------------------------------
  */
 
+/* Colours of the age of knowledge, from new to old: ink, dim, faint, ghost. */
+#define MAP_AGES 4
+ui_color map_age_color(int age);
+/* Notes for the legend that a page or part of a bar was drawn in its colour. */
+void map_seen_color(struct map_frame *frame, const struct app_mapping *mapping, ui_color color, int step);
 /* The cache of app, made when needed; NULL: out of memory. */
 struct app_map_cache *map_cache(struct app *app);
 uint32_t map_page_size(const struct app *app);

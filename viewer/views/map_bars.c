@@ -167,8 +167,8 @@ static ui_color part_color(struct map_frame *frame, const struct app_mapping *ma
 }
 
 /* A run of columns: 20 % where nothing is resident, from the bottom up where a part is. */
-static void draw_run(struct map_frame *frame, struct ui_rect rect, const struct map_bar_column *column,
-                     ui_color color) {
+static void draw_run(struct map_frame *frame, const struct app_mapping *mapping, struct ui_rect rect,
+                     const struct map_bar_column *column, ui_color color) {
     struct ui_draw *draw = frame->draw;
     int high = column->full == 255 ? rect.h : column->full ? ui_max(1, (rect.h * column->full + 127) / 255) : 0;
     if (high < rect.h) {
@@ -177,9 +177,10 @@ static void draw_run(struct map_frame *frame, struct ui_rect rect, const struct 
             ui_draw_pattern(draw, empty, UI_PATTERN_UNKNOWN, UI_DIM);
         else
             ui_draw_rect(draw, empty, ui_fade(color, 20));
-        frame->seen.patterns |= 1u << (column->unknown ? UI_PATTERN_UNKNOWN : UI_PATTERN_SWAPPED);
+        if (column->unknown) frame->seen.patterns |= 1u << UI_PATTERN_UNKNOWN;
+        frame->seen.dimmed |= !column->unknown;
     }
-    if (high) frame->seen.steps |= 1u << (column->step + 1);
+    if (high) map_seen_color(frame, mapping, column->color, column->step);
     ui_draw_rect(draw, ui_rect(rect.x, rect.y + rect.h - high, rect.w, high), column->color);
     if (!column->huge || high < rect.h || rect.w < 8) return;
     ui_draw_frame(draw, ui_rect_inset(rect, 2), UI_GROUND);
@@ -201,7 +202,7 @@ static void draw_columns(struct map_frame *frame, const struct map_bar *bar, con
             ui_draw_pattern(frame->draw, part, UI_PATTERN_DOTS, UI_RULE2);
             frame->seen.patterns |= 1u << UI_PATTERN_DOTS;
         } else {
-            draw_run(frame, part, column, part_color(frame, mapping));
+            draw_run(frame, mapping, part, column, part_color(frame, mapping));
         }
     }
 }
@@ -220,7 +221,6 @@ void map_bar_draw(struct map_frame *frame, size_t first, size_t count, struct ui
         return;
     }
     frame->seen.kinds |= 1u << mapping->kind;
-    frame->seen.protections |= 1u << (mapping->map->flags & 7);
     const struct map_bar *bar = bar_of(frame, first, count, ui_clamp(rect.w, 1, WIDEST));
     if (bar && bar->column) draw_columns(frame, bar, mapping, count, rect);
 }

@@ -58,10 +58,7 @@ static void note_seen(struct map_frame *frame, const struct map_cell *cell) {
     bool plain_color =
         page->pattern == UI_PATTERN_DOT || page->pattern == UI_PATTERN_UNKNOWN || page->pattern == UI_PATTERN_GUARD;
     if (page->pattern == UI_PATTERN_OUTLINE && frame->app->colour == APP_COLOUR_WRITTEN) plain_color = true;
-    if (!plain_color) {
-        seen->steps |= 1u << (page->step + 1);
-        seen->protections |= 1u << (cell->mapping->map->flags & 7);
-    }
+    if (!plain_color) map_seen_color(frame, cell->mapping, page->color, page->step);
     seen->kinds |= 1u << cell->mapping->kind;
     seen->huge |= (page->flags & MAP_PAGE_HUGE) != 0;
 }

@@ -69,11 +69,10 @@ static void protections(struct legend *legend) {
 }
 
 static void ages(struct legend *legend) {
+    static const char *const words[MAP_AGES] = {"this frame", "<100 ms", "<1 s", "older"};
     label(legend, "known since");
-    entry(legend, UI_PATTERN_EXACT, UI_INK, "this frame");
-    entry(legend, UI_PATTERN_EXACT, UI_DIM, "<100 ms");
-    entry(legend, UI_PATTERN_EXACT, UI_FAINT, "<1 s");
-    entry(legend, UI_PATTERN_EXACT, UI_GHOST, "older");
+    for (int i = 0; i < MAP_AGES; i++)
+        if (legend->frame->seen.ages & 1u << i) entry(legend, UI_PATTERN_EXACT, map_age_color(i), words[i]);
 }
 
 static void colours(struct legend *legend) {
@@ -146,7 +145,7 @@ static void markers(struct legend *legend) {
 static void of_space(struct legend *legend) {
     struct ui_draw *draw = legend->frame->draw;
     colours(legend);
-    if (has(legend, UI_PATTERN_SWAPPED) && room(legend, "filled: resident", 24)) {
+    if (legend->frame->seen.dimmed && room(legend, "filled: resident", 24)) {
         ui_draw_rect(draw, ui_rect(legend->x, legend->y + 1, 10, 10), UI_DIM);
         ui_draw_rect(draw, ui_rect(legend->x + 10, legend->y + 1, 10, 10), ui_mix(UI_GROUND, UI_DIM, 20));
         legend->x = ui_draw_text(draw, legend->x + 24, legend->y, UI_S, UI_DIM, "filled: resident") + 10;

@@ -40,7 +40,7 @@ static int rows_above(const struct map_bytes *bytes, uint64_t at, int y, struct 
     while (at >= ROW && count < ROWS_MOST / 2) {
         y -= gap_before(bytes, at) + bytes->pitch;
         at -= ROW;
-        if (y < top) break;
+        if (y < top - 1) break;
         row[count++] = (struct map_lens_row){at, y};
     }
     return count;
@@ -61,7 +61,7 @@ void map_lens_place(struct map_bytes *bytes, const struct map_anchor *anchor) {
     for (int i = count; i-- > 0;)
         if (above[i].y + bytes->pitch <= bottom) drawn->row[drawn->row_count++] = above[i];
     while (y + bytes->pitch <= bottom && drawn->row_count < ROWS_MOST) {
-        if (y >= top) drawn->row[drawn->row_count++] = (struct map_lens_row){at, y};
+        if (y >= top - 1) drawn->row[drawn->row_count++] = (struct map_lens_row){at, y};
         if (at > UINT64_MAX - 2 * ROW) break;
         at += ROW;
         y += bytes->pitch + gap_before(bytes, at);
@@ -158,7 +158,7 @@ static void draw_text(const struct map_bytes *bytes, const struct line *line) {
 static void draw_state(const struct map_bytes *bytes, const struct line *line) {
     uint8_t pattern = line->sheet->pattern[line->at];
     if (pattern == UI_PATTERN_EXACT || pattern == UI_PATTERN_COUNT) return;
-    ui_draw_pattern(bytes->frame->draw, ui_rect(bytes->hex_x - 14, line->y + 1, 6, 14), (enum ui_pattern)pattern,
+    ui_draw_pattern(bytes->frame->draw, ui_rect(bytes->hex_x - 14, line->y + 2, 6, 12), (enum ui_pattern)pattern,
                     UI_DIM);
 }
 

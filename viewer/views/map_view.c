@@ -55,6 +55,18 @@ void view_map_set_hilbert(struct app *app, bool hilbert) {
     app->redraw = true;
 }
 
+ui_color map_age_color(int age) {
+    static const ui_color colors[MAP_AGES] = {UI_INK, UI_DIM, UI_FAINT, UI_GHOST};
+    return colors[age];
+}
+
+void map_seen_color(struct map_frame *frame, const struct app_mapping *mapping, ui_color color, int step) {
+    frame->seen.steps |= 1u << (step + 1);
+    frame->seen.protections |= 1u << (mapping->map->flags & 7);
+    for (int i = 0; i < MAP_AGES; i++)
+        if (color == map_age_color(i)) frame->seen.ages |= 1u << i;
+}
+
 /* --- header --------------------------------------------------------------------------------------------------------
  */
 
