@@ -164,6 +164,7 @@ uint64_t vmv_writer_event(struct vmv_writer *writer, const struct vmv_event *eve
     copy.seq = writer->seq++; // after closing: a state written there comes before this event
     writer->t = copy.t;
     vmv_open_events_add(&writer->events, writer->world, &copy);
+    vmv_summary_builder_before(writer->summary, writer->world, &copy);
     vmv_world_apply(writer->world, &copy);
     vmv_summary_builder_add(writer->summary, writer->world, &copy);
     if (vmv_open_events_full(&writer->events)) close_events(writer);
