@@ -84,6 +84,52 @@ static void small_steps_both_ways(void **state) {
     made_remove(&made);
 }
 
+// Frames and faults only, over several STATEs: each step back is taken back event by event, or from what was made
+// ready.
+static void long_way_back(void **state) {
+    (void)state;
+    enum { STEPS = 300 };
+    struct made made = made_begin("records");
+    struct vmv_out forward[STEPS] = {0};
+    made_quiet(&made, 3000, 31);
+    made_finish(&made);
+    struct timeline *tl = made_open(&made);
+    uint64_t duration = timeline_duration(tl);
+    for (int i = 0; i < STEPS; i++) forward[i] = encoded(timeline_seek(tl, duration * (uint64_t)i / STEPS));
+    for (int i = STEPS; i-- > 0;) {
+        struct vmv_out back = encoded(timeline_seek(tl, duration * (uint64_t)i / STEPS));
+        assert_int_equal(back.length, forward[i].length);
+        assert_memory_equal(back.data, forward[i].data, back.length);
+        vmv_out_free(&back);
+        vmv_out_free(&forward[i]);
+    }
+    timeline_close(tl);
+    made_remove(&made);
+}
+
+// To and fro by steps of any size.
+static void wanders(void **state) {
+    (void)state;
+    struct made made = made_begin("records");
+    made_quiet(&made, 1200, 32);
+    made_busy(&made, 20000, 33);
+    made_finish(&made);
+    struct timeline *tl = made_open(&made);
+    struct truth truth = read_all(timeline_reader(tl));
+    uint64_t random = 17, t = timeline_duration(tl) / 3;
+    for (int i = 0; i < 40; i++) {
+        uint64_t step = made_random(&random) % (1 + (timeline_duration(tl) >> made_random(&random) % 12));
+        if (made_random(&random) % 3)
+            t = t > step ? t - step : 0;
+        else
+            t = t + step < timeline_duration(tl) ? t + step : timeline_duration(tl);
+        check_moment(tl, &truth, t);
+    }
+    free_truth(&truth);
+    timeline_close(tl);
+    made_remove(&made);
+}
+
 static void seeks_by_number(void **state) {
     (void)state;
     struct made made = made_begin("records");
@@ -172,6 +218,7 @@ static void an_empty_recording(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(seeks_to_random_moments), cmocka_unit_test(small_steps_both_ways),
+        cmocka_unit_test(long_way_back),           cmocka_unit_test(wanders),
         cmocka_unit_test(seeks_by_number),         cmocka_unit_test(keeps_within_its_memory),
         cmocka_unit_test(goes_on_over_damage),     cmocka_unit_test(an_empty_recording),
     };

@@ -230,4 +230,28 @@ static inline void made_busy(struct made *made, uint64_t steps, uint64_t seed) {
     made->t += 5 * MS;
 }
 
+// A recording in which nothing but pages and a thread's registers change: 200 faults and a frame every 20 ms.
+static inline void made_quiet(struct made *made, uint64_t frames, uint64_t seed) {
+    uint64_t state = seed * 2654435761u + 1;
+    made->t += MS;
+    made_space(made, 1, 100, 0);
+    made_mmap(made, HEAP, 2048, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
+    for (uint64_t i = 0; i < frames; i++) {
+        for (int k = 0; k < 200; k++) {
+            uint64_t r = made_random(&state);
+            made->t += 90000;
+            made_fault(made, HEAP + r % 2048 * PAGE + (r >> 32) % PAGE,
+                       r >> 60 ? VMV_FAULT_WRITE : VMV_FAULT_FIRST_TOUCH);
+        }
+        made->t += 2 * MS;
+        made_write_frame(made, HEAP + made_random(&state) % 2048 * PAGE, (uint8_t)state);
+        made_event(made, (struct vmv_event){.type = VMV_EV_THREAD,
+                                            .state = VMV_THREAD_RUNNING,
+                                            .syscall = -1,
+                                            .pc = state,
+                                            .run_ns = 20 * MS,
+                                            .certainty = VMV_CERT_EXACT});
+    }
+}
+
 #endif

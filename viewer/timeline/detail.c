@@ -114,7 +114,7 @@ static void build(struct timeline *tl, struct detail *detail, unsigned shift) {
     uint64_t first = detail->from ? seq_after_time(tl, detail->from - 1) : 0, end = seq_after_time(tl, detail->to - 1);
     struct standing standing = worlds_borrow(tl, first);
     struct building building = {.curves = &detail->curves};
-    struct replay_hooks hooks = {before, after, &building};
+    struct replay_hooks hooks = {.before = before, .after = after, .user = &building};
     detail->curves = (struct curves){.origin = detail->from, .shift = shift};
     world_replay(tl, standing.world, standing.seq, first, NULL);
     standing.seq = first;

@@ -50,7 +50,7 @@ static uint64_t first_unsummarised(const struct timeline *tl) {
 static void add_tail(struct timeline *tl, uint64_t from, uint64_t to) {
     struct standing standing = worlds_borrow(tl, from);
     struct vmv_summary_builder *builder = vmv_summary_builder_create();
-    struct replay_hooks hooks = {before, after, builder};
+    struct replay_hooks hooks = {.before = before, .after = after, .user = builder};
     world_replay(tl, standing.world, standing.seq, from, NULL);
     world_replay(tl, standing.world, from, to, &hooks);
     add_built(tl, builder);

@@ -63,7 +63,10 @@ struct vmv_world *world_before(struct timeline *tl, uint64_t seq, uint64_t *seq_
 
 static void apply(struct vmv_world *world, const struct vmv_event *event, const struct replay_hooks *hooks) {
     if (hooks && hooks->before) hooks->before(hooks->user, world, event);
-    vmv_world_apply(world, event);
+    if (hooks && hooks->undo)
+        undo_apply(hooks->undo, world, event);
+    else
+        vmv_world_apply(world, event);
     if (hooks && hooks->after) hooks->after(hooks->user, world, event);
 }
 
@@ -100,21 +103,49 @@ void world_replay(struct timeline *tl, struct vmv_world *world, uint64_t from, u
     }
 }
 
-enum { KEEP_EVENTS = 8192, NEAR_EVENTS = 32768 };
+enum { NEAR_EVENTS = 32768 };
 
-// Goes to `seq`. A little backwards, worlds are kept on the way, for the steps that are likely to follow.
-static void move_to(struct timeline *tl, uint64_t seq) {
-    bool backwards = tl->at.world && seq < tl->at.seq && tl->at.seq - seq < NEAR_EVENTS;
-    bool from_state = worlds_approach(tl, seq);
-    memcpy(tl->trouble, tl->at.trouble, sizeof tl->trouble);
-    if (backwards && from_state) worlds_keep_copy(tl);
-    while (tl->at.seq < seq) {
-        uint64_t stop = backwards && seq - tl->at.seq > KEEP_EVENTS ? tl->at.seq + KEEP_EVENTS : seq;
-        world_replay(tl, tl->at.world, tl->at.seq, stop, NULL);
-        tl->at.seq = stop;
-        if (stop < seq) worlds_keep_copy(tl);
+// Notes all of the way when little steps back are likely to follow, else the last part.
+static void replay_to(struct timeline *tl, uint64_t seq, bool note_all) {
+    struct replay_hooks hooks = {.undo = &tl->undo};
+    uint64_t kept = tl->at.seq;
+    if (!note_all && seq - tl->at.seq > NEAR_EVENTS) {
+        world_replay(tl, tl->at.world, tl->at.seq, seq - NEAR_EVENTS, NULL);
+        tl->at.seq = seq - NEAR_EVENTS;
+        undo_reset(&tl->undo, tl->at.seq);
     }
+    while (tl->at.seq < seq) {
+        uint64_t stop = seq - tl->at.seq > KEEP_EVENTS ? tl->at.seq + KEEP_EVENTS : seq;
+        world_replay(tl, tl->at.world, tl->at.seq, stop, &hooks);
+        tl->at.seq = stop;
+        bool lost = tl->undo.from > kept; // what was before cannot be undone: a copy must do
+        if (note_all && lost && stop < seq) worlds_keep(tl, &tl->at), kept = stop;
+    }
+}
+
+static void approach(struct timeline *tl, uint64_t seq, bool near) {
+    uint64_t before = tl->at.seq;
+    bool had = tl->at.world != NULL;
+    bool from_state = worlds_approach(tl, seq);
+    if (from_state || !had || tl->at.seq != before) undo_reset(&tl->undo, tl->at.seq);
+    if (near && from_state) worlds_keep(tl, &tl->at);
+    memcpy(tl->trouble, tl->at.trouble, sizeof tl->trouble);
+    replay_to(tl, seq, near);
     memcpy(tl->at.trouble, tl->trouble, sizeof tl->trouble);
+}
+
+static void move_to(struct timeline *tl, uint64_t seq) {
+    bool near = tl->at.world && seq < tl->at.seq && tl->at.seq - seq < NEAR_EVENTS;
+    bool back = tl->at.world && seq <= tl->at.seq;
+    if ((back && undo_to(&tl->undo, tl->at.world, seq)) || (near && prepare_take(tl, seq))) {
+        memcpy(tl->trouble, tl->at.trouble, sizeof tl->trouble);
+        if (tl->at.seq > seq) tl->at.seq = seq;
+    }
+    if (tl->at.seq != seq || !tl->at.world) approach(tl, seq, near);
+    if (near)
+        prepare_step(tl);
+    else
+        prepare_cancel(tl);
     worlds_trim(tl);
 }
 

@@ -58,7 +58,10 @@ struct timeline *timeline_open(const char *path, char *error, size_t error_size)
 void timeline_close(struct timeline *tl) {
     if (!tl) return;
     vmv_world_destroy(tl->at.world);
+    prepare_cancel(tl);
     worlds_free(&tl->kept);
+    undo_free(&tl->undo);
+    undo_free(&tl->preparing.undo);
     for (size_t i = 0; i < AHEAD_KEPT; i++) ahead_free(&tl->ahead[i]);
     curves_free(&tl->detail.curves);
     curves_free(&tl->overview.curves);

@@ -75,9 +75,10 @@ void payload_cache_free(struct payload_cache *cache);
 
 // --- seek.c: worlds at a moment
 typedef void replay_visit(void *user, const struct vmv_world *world, const struct vmv_event *event);
-struct replay_hooks {             // either may be NULL
+struct replay_hooks {             // each may be NULL
     replay_visit *before, *after; // the event is applied to the world
     void *user;
+    struct undo *undo; // notes how to take the events back
 };
 // A world before event `seq`, from the newest STATE; the caller destroys it. *seq_out: where it really stands.
 struct vmv_world *world_before(struct timeline *tl, uint64_t seq, uint64_t *seq_out);
@@ -90,6 +91,8 @@ uint64_t seq_end(const struct timeline *tl);
 
 // How many STATEs stand before or at event `seq`.
 size_t state_before(const struct timeline *tl, uint64_t seq);
+
+enum { KEEP_EVENTS = 8192 }; // between copies that are kept, at least
 
 // --- worlds.c: the world at hand and those kept for coming back
 enum { TROUBLE_SIZE = 160 };
@@ -107,13 +110,51 @@ struct kept_worlds {
 };
 // Makes tl->at a world at or before `goal` from which it is cheapest to go there. True: it was read from a STATE.
 bool worlds_approach(struct timeline *tl, uint64_t goal);
-void worlds_keep_copy(struct timeline *tl); // of the world at hand
 // A world of the caller's own at or before `goal`, the one from which it is cheapest to go there.
 struct standing worlds_borrow(struct timeline *tl, uint64_t goal);
 void worlds_keep(struct timeline *tl, const struct standing *standing); // keeps a copy
 void worlds_trim(struct timeline *tl);                                  // to their share of the budget
 size_t worlds_memory(const struct timeline *tl);
 void worlds_free(struct kept_worlds *kept);
+
+// --- undo.c: how to take events back
+struct undo_event {
+    uint64_t seq, world_seq, t; // its own; those of the world before it
+    uint64_t frame, frame_t;    // FRAME: the space's last one before it
+    uint32_t space, pages;      // pages: how many of undo.pages are its
+    uint8_t type;
+};
+struct undo_page {
+    uint64_t page; // number
+    struct vmv_page old;
+};
+struct undo {      // all three are stacks
+    uint64_t from; // seq; the world can go back to there
+    struct undo_event *events;
+    struct undo_page *pages;
+    struct vmv_thread *threads;
+    size_t event_count, event_room, page_count, page_room, thread_count, thread_room;
+};
+void undo_reset(struct undo *undo, uint64_t seq); // forgets all; the world stands before event `seq`
+void undo_apply(struct undo *undo, struct vmv_world *world, const struct vmv_event *event);
+bool undo_to(struct undo *undo, struct vmv_world *world, uint64_t seq); // false, and nothing done, if not noted so far
+size_t undo_memory(const struct undo *undo);
+void undo_free(struct undo *undo);
+
+// --- prepare.c: the stretch of events before those that can be taken back, made ready while going backwards
+struct preparing {
+    uint64_t base, until;          // seq; until UINT64_MAX: nothing is being prepared
+    const struct vmv_chunk *state; // NULL: the stretch begins with the recording
+    uint8_t *payload;              // inflated, not decoded yet
+    size_t length;
+    struct standing standing;
+    struct undo undo;
+    uint64_t kept; // seq of the last copy kept
+    bool done;
+};
+void prepare_step(struct timeline *tl);                // does a few milliseconds of it
+bool prepare_take(struct timeline *tl, uint64_t goal); // makes it the world at hand if that helps to get to `goal`
+void prepare_cancel(struct timeline *tl);
 
 // --- id_map.c: numbers (spaces, threads) to places in an array
 struct id_map {
@@ -316,6 +357,8 @@ struct timeline {
     struct payload_cache payloads;
     struct standing at; // the moment sought
     struct kept_worlds kept;
+    struct undo undo; // of the world at hand
+    struct preparing preparing;
     uint64_t now;
     struct overview overview;
     struct detail detail;

@@ -42,22 +42,30 @@ static size_t memory(const struct timeline *tl) {
         for (size_t k = 0; k < i && !counted; k++) counted = kept->list[k].base == kept->list[i].base;
         bytes += counted ? 1 << 16 : vmv_world_memory(kept->list[i].world);
     }
-    return bytes;
+    const struct preparing *preparing = &tl->preparing;
+    if (preparing->standing.world) bytes += vmv_world_memory(preparing->standing.world);
+    if (preparing->payload) bytes += preparing->length;
+    return bytes + undo_memory(&tl->undo) + undo_memory(&preparing->undo);
 }
 
 size_t worlds_memory(const struct timeline *tl) { return memory(tl); }
+
+static bool wanted_soon(const struct timeline *tl, const struct standing *standing) {
+    bool prepared = tl->preparing.until != UINT64_MAX && standing->base == tl->preparing.base;
+    return standing->base == tl->at.base || prepared;
+}
 
 static size_t oldest_of_others(const struct timeline *tl) {
     const struct kept_worlds *kept = &tl->kept;
     size_t oldest = SIZE_MAX;
     for (size_t i = 0; i < kept->count; i++) {
-        if (kept->list[i].base == tl->at.base) continue;
+        if (wanted_soon(tl, &kept->list[i])) continue;
         if (oldest == SIZE_MAX || kept->list[i].used < kept->list[oldest].used) oldest = i;
     }
     return oldest;
 }
 
-// Of those from the same STATE: one that lies ahead, else the one that stands closest behind another.
+// Of the others: one that lies ahead, else the one that stands closest behind another.
 static size_t least_useful(const struct timeline *tl) {
     const struct kept_worlds *kept = &tl->kept;
     size_t least = 0;
@@ -87,8 +95,6 @@ void worlds_keep(struct timeline *tl, const struct standing *standing) {
     insert(&tl->kept, copy_of(standing));
     worlds_trim(tl);
 }
-
-void worlds_keep_copy(struct timeline *tl) { worlds_keep(tl, &tl->at); }
 
 static uint64_t price(uint64_t start, uint64_t goal, uint64_t begin) {
     return start > goal ? UINT64_MAX : goal - start + begin;
