@@ -20,6 +20,7 @@ void map_bars_free(struct map_bars *bars) {
 struct count {
     uint64_t resident;
     const struct vmv_page *page; /* one of them, the newest; NULL: none */
+    const struct app_mapping *mapping;
 };
 
 enum { WALK_MOST = 2048 }; /* pages of a mapping that are looked at one by one */
@@ -35,9 +36,12 @@ static uint64_t column_start(const struct map_bar *bar, int column) {
     return bar->start + (uint64_t)((double)(bar->end - bar->start) / bar->width * column);
 }
 
-static void take_page(const struct app *app, const struct vmv_page *page, struct count *count) {
+static void take_page(const struct app *app, const struct app_mapping *mapping, const struct vmv_page *page,
+                      struct count *count) {
     count->resident++;
-    if (!count->page || newer(app, page, count->page)) count->page = page;
+    if (count->page && !newer(app, page, count->page)) return;
+    count->page = page;
+    count->mapping = mapping;
 }
 
 /* Every page, into all columns that it reaches. */
@@ -49,10 +53,10 @@ static void walk_pages(const struct app *app, const struct app_mapping *mapping,
     while ((page = vmv_space_page_next(app->space, &addr, mapping->map->end))) {
         bool resident = app_page_resident(page) || page->state == VMV_PAGE_SWAPPED;
         while (column + 1 < bar->width && next <= addr) next = column_start(bar, ++column + 1);
-        if (resident) take_page(app, page, &counts[column]);
+        if (resident) take_page(app, mapping, page, &counts[column]);
         for (int i = column + 1; resident && next < addr + size && i < bar->width; i++) {
             if (column_start(bar, i) >= addr + size) break;
-            take_page(app, page, &counts[i]);
+            take_page(app, mapping, page, &counts[i]);
         }
         if (addr > UINT64_MAX - size) break;
         addr += size;
@@ -69,8 +73,9 @@ static void count_columns(const struct app *app, const struct app_mapping *mappi
         if (from >= to) continue;
         struct vmv_space_counts found = vmv_space_count(app->space, from, to);
         counts[i].resident += found.resident + found.swapped;
-        if (found.resident + found.swapped && !counts[i].page)
-            counts[i].page = vmv_space_page_next(app->space, &from, to);
+        if (!(found.resident + found.swapped) || counts[i].page) continue;
+        counts[i].page = vmv_space_page_next(app->space, &from, to);
+        counts[i].mapping = mapping;
     }
 }
 
@@ -81,8 +86,7 @@ static uint64_t pages_of(const struct map_bar *bar, int column, uint64_t page_si
     return last - first + 1;
 }
 
-static void fill_columns(struct app *app, struct map_bar *bar, const struct app_mapping *mapping,
-                         const struct count *counts, bool unknown) {
+static void fill_columns(struct app *app, struct map_bar *bar, const struct count *counts, bool unknown) {
     for (int i = 0; i < bar->width; i++) {
         struct map_bar_column *column = &bar->column[i];
         uint64_t pages = pages_of(bar, i, app->space->page_size), resident = counts[i].resident;
@@ -92,7 +96,7 @@ static void fill_columns(struct app *app, struct map_bar *bar, const struct app_
         /* Its certainty is not asked: residency and the last write are the page's own. */
         struct timeline_page page = {.page = *counts[i].page, .state = counts[i].page->state, .mapped = true};
         page.certainty = VMV_CERT_EXACT;
-        column->color = view_page_cell(app, mapping, &page).color;
+        column->color = view_page_cell(app, counts[i].mapping, &page).color;
         column->step = (int8_t)view_recency_step(view_recency(app), app->t, counts[i].page->written);
         column->huge = (counts[i].page->flags & VMV_PAGEF_HUGE) != 0;
     }
@@ -122,7 +126,7 @@ static void make(struct map_frame *frame, struct map_bar *bar, size_t first, siz
             count_columns(frame->app, mapping, bar, counts);
         unknown |= rest_unknown(frame, mapping);
     }
-    if (counts && bar->column) fill_columns(frame->app, bar, &regions->map[first], counts, unknown);
+    if (counts && bar->column) fill_columns(frame->app, bar, counts, unknown);
     free(counts);
 }
 

@@ -169,6 +169,19 @@ static void cell_card(struct card *card, const struct map_hit *hit) {
                  size);
 }
 
+/* --- threads -------------------------------------------------------------------------------------------------------
+ */
+
+static void say_markers(struct card *card, uint64_t start, uint64_t end) {
+    const struct map_frame *frame = card->frame;
+    int count = 0;
+    for (size_t i = map_markers_lower(frame, start); i < frame->marker_count && frame->marker[i].addr < end; i++) {
+        const struct map_marker *marker = &frame->marker[i];
+        if (++count > 3 || !add(card, UI_INK)) return;
+        snprintf(last_text(card), LINE, "%s of %s", map_marker_word(marker), view_thread_name(marker->thread));
+    }
+}
+
 /* --- mappings, gaps, bytes -----------------------------------------------------------------------------------------
  */
 
@@ -229,20 +242,7 @@ static void bytes_card(struct card *card, struct app_place place) {
     struct timeline_page page = timeline_page(app->tl, app->space_id, place.addr);
     const struct app_mapping *mapping = app_mapping_at(app, place.addr);
     if (mapping) say_state(card, mapping, &page);
-}
-
-/* --- threads -------------------------------------------------------------------------------------------------------
- */
-
-static void say_markers(struct card *card, uint64_t start, uint64_t end) {
-    const struct map_frame *frame = card->frame;
-    int count = 0;
-    for (size_t i = map_markers_lower(frame, start); i < frame->marker_count && frame->marker[i].addr < end; i++) {
-        const struct map_marker *marker = &frame->marker[i];
-        if (++count > 3 || !add(card, UI_INK)) return;
-        snprintf(last_text(card), LINE, "%s of %s, +%llx", map_marker_word(marker), view_thread_name(marker->thread),
-                 (unsigned long long)(marker->addr - start));
-    }
+    say_markers(card, place.addr, place.addr + place.len);
 }
 
 void map_card_draw(struct map_frame *frame, const struct map_hit *hit) {

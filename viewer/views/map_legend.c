@@ -181,6 +181,7 @@ static void of_bytes(struct legend *legend) {
     if (has(legend, UI_PATTERN_STALE)) entry(legend, UI_PATTERN_STALE, UI_DIM, "stale");
     if (has(legend, UI_PATTERN_TORN)) entry(legend, UI_PATTERN_TORN, UI_DIM, "torn");
     if (has(legend, UI_PATTERN_UNKNOWN)) entry(legend, UI_PATTERN_UNKNOWN, UI_DIM, "unknown");
+    markers(legend);
 }
 
 void map_legend_draw(struct map_frame *frame) {

@@ -190,6 +190,21 @@ static void draw_targets(const struct map_bytes *bytes, const struct line *line)
     }
 }
 
+/* Threads' registers that point into the row: a sign before the byte, and the name below where there is room. */
+static void draw_markers(const struct map_bytes *bytes, const struct line *line) {
+    struct map_frame *frame = bytes->frame;
+    size_t i = map_markers_lower(frame, line->addr);
+    for (; i < frame->marker_count && frame->marker[i].addr < line->addr + ROW; i++) {
+        const struct map_marker *marker = &frame->marker[i];
+        int x = bytes->hex_x + map_lens_x((int)(marker->addr - line->addr));
+        map_marker_sign(frame->draw, x - 7, line->y + 4, marker);
+        frame->seen.markers = true;
+        if (bytes->pitch < WORDS_FROM) continue;
+        ui_draw_textf(frame->draw, x, line->y + 17, UI_S, UI_WHITE, "%s %s", map_marker_word(marker),
+                      view_thread_name(marker->thread));
+    }
+}
+
 /* --- borders between rows ------------------------------------------------------------------------------------------
  */
 
@@ -220,9 +235,11 @@ static void draw_page_border(const struct map_bytes *bytes, uint64_t addr, int y
 }
 
 static void draw_line_border(const struct map_bytes *bytes, uint64_t addr, int y) {
-    uint64_t line = addr % map_page_size(bytes->frame->app) / MAP_LINE;
-    ui_draw_hline(bytes->frame->draw, bytes->hex_x - 3, y - 4, bytes->right - bytes->hex_x + 3, UI_RULE2);
-    ui_draw_textf(bytes->frame->draw, bytes->offset_x, y - 10, UI_S, UI_FAINT, "line %llu", (unsigned long long)line);
+    struct ui_draw *draw = bytes->frame->draw;
+    unsigned long long line = addr % map_page_size(bytes->frame->app) / MAP_LINE;
+    int after = ui_draw_textf(draw, bytes->offset_x, y - 10, UI_S, UI_FAINT, "line %llu", line) + 2;
+    int x = ui_max(after, bytes->hex_x - 3);
+    ui_draw_hline(draw, x, y - 4, bytes->right - x, UI_RULE2);
 }
 
 static void draw_border(const struct map_bytes *bytes, uint64_t addr, int y) {
@@ -263,6 +280,7 @@ static void draw_row(struct map_bytes *bytes, const struct line *line) {
     draw_hex(bytes, line);
     draw_text(bytes, line);
     draw_targets(bytes, line);
+    draw_markers(bytes, line);
     ui_draw_end_group(bytes->frame->draw);
 }
 

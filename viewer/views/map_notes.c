@@ -107,3 +107,42 @@ void map_note_draw(struct map_rows *rows, const struct map_item *item) {
         rows->frame->seen.patterns |= 1u << UI_PATTERN_DOTS;
     ui_draw_end_group(draw);
 }
+
+/* --- to scale ------------------------------------------------------------------------------------------------------
+ */
+
+static bool is_empty(struct map_frame *frame, const struct map_item *item) {
+    const struct app_regions *regions = app_regions(frame->app);
+    if (item->note || item->end <= 0) return false;
+    size_t i = app_mapping_lower(frame->app, item->start < 0 ? 0 : (uint64_t)item->start);
+    return i >= regions->count || (int64_t)regions->map[i].map->start >= item->end;
+}
+
+static void measure(struct map_rows *rows, uint64_t addr, int y, int bottom) {
+    struct ui_draw *draw = rows->frame->draw;
+    const struct app_regions *regions = app_regions(rows->frame->app);
+    size_t i = app_mapping_lower(rows->frame->app, addr);
+    uint64_t start = i > 0 ? regions->map[i - 1].map->end : 0;
+    uint64_t end = i < regions->count ? regions->map[i].map->start : MAP_SPACE_END;
+    char size[UI_FORMAT_SIZE], text[UI_FORMAT_SIZE + 16];
+    if (bottom - y < 2 * MAP_NOTE || end <= start) return;
+    ui_format_size(size, sizeof size, end - start);
+    snprintf(text, sizeof text, "%s unmapped", size);
+    int middle = (y + bottom) / 2, right = rows->area.x + map_grid_width(&rows->grid) - 1;
+    ui_draw_begin_group(draw, "empty", text);
+    int x = ui_draw_text(draw, rows->area.x + 4, middle - 6, UI_S, UI_FAINT, text) + 8;
+    ui_draw_dashed_h(draw, x, middle, right - x, UI_DASHED, UI_RULE2);
+    ui_draw_end_group(draw);
+}
+
+void map_note_empty(struct map_rows *rows) {
+    const struct map_flow *flow = &rows->frame->cache->flow;
+    for (size_t from = 0, to; from < flow->count; from = to) {
+        to = from + 1;
+        if (!is_empty(rows->frame, &flow->item[from])) continue;
+        while (to < flow->count && is_empty(rows->frame, &flow->item[to])) to++;
+        int y = ui_max(rows->area.y + flow->item[from].y, rows->area.y);
+        int bottom = ui_min(rows->area.y + flow->item[to - 1].y + flow->item[to - 1].h, ui_rect_bottom(rows->area));
+        measure(rows, flow->item[from].start < 0 ? 0 : (uint64_t)flow->item[from].start, y, bottom);
+    }
+}

@@ -279,6 +279,7 @@ void map_rows_draw(struct map_frame *frame) {
     if (map_cells_small(&rows->grid)) rows->image = ui_draw_image(frame->draw, rows->area, rows->area.w, rows->area.h);
     draw_items(rows);
     map_cells_huge_texts(rows);
+    map_note_empty(rows);
     draw_selection(rows);
     map_margin_draw(rows);
     ui_draw_pop_alpha(frame->draw);

@@ -70,6 +70,8 @@ void map_margin_draw(struct map_rows *rows);
  * ------------------------------------------------------------------------------------------------------- */
 
 void map_note_draw(struct map_rows *rows, const struct map_item *item);
+/* To scale: how much is unmapped, in the middle of empty rows. */
+void map_note_empty(struct map_rows *rows);
 /* What a folded stretch holds, as in "31 rows, 7.75 MiB never touched". */
 enum map_stretch { MAP_STRETCH_UNMAPPED, MAP_STRETCH_RESERVED, MAP_STRETCH_UNTOUCHED, MAP_STRETCH_UNKNOWN };
 enum map_stretch map_note_text(struct map_frame *frame, const struct map_grid *grid, const struct map_item *item,

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BAR_GAP = 8, NUMBER = 24, MARKER_GAP = 10, GUIDE_EVERY = 2, LARGE_GAP_BITS = 30 };
+enum { BAR_GAP = 8, NUMBER = 24, MARKER_GAP = 10, GUIDE_EVERY = 2, GUIDE_APART = 20, LARGE_GAP_BITS = 30 };
 
 static bool is_selected(struct app *app, const struct map_entry *entry) {
     if (entry->kind == MAP_ENTRY_GAP)
@@ -28,7 +28,9 @@ static const char *entry_name(const struct map_space *space, const struct map_en
         snprintf(out, size, "%s \xe2\x80\xa6 %s, %s mappings", first->name,
                  regions->map[entry->first + entry->count - 1].name, count);
     } else if (entry->count > 1) {
-        snprintf(out, size, "%s", regions->group[first->group].name);
+        /* Of a thread's stack and guard, the stack. */
+        const struct app_mapping *last = first + entry->count - 1;
+        snprintf(out, size, "%s", last->kind == VMV_KIND_STACK ? last->name : regions->group[first->group].name);
     } else if (columns) {
         map_plain_name(first, out, size);
     } else {
@@ -73,7 +75,9 @@ static void draw_cluster_bar(struct map_space *space, const struct map_entry *en
 static void draw_guides(struct map_space *space) {
     struct ui_rect area = space->area;
     if (space->frame->cache->list.to_scale) return;
-    for (int i = 0;; i += GUIDE_EVERY) {
+    int every = GUIDE_EVERY;
+    while (every * space->bar_step < GUIDE_APART) every++;
+    for (int i = 0;; i += every) {
         int x = space->bar_x + map_bar_width(map_page_size(space->frame->app) * (1ull << i),
                                              map_page_size(space->frame->app), space->bar_step);
         if (x > space->bar_x + 230 || x > space->right - 60 || i > 40) return;
