@@ -67,14 +67,18 @@ static void touch_one(struct child *child) {
     child_wait(child);
 }
 
-static void every_fault(void **state) {
-    if (!have_perf()) skip();
+static bool check_every_fault(void) {
     struct child child = child_start(touch_one);
     child_hear(&child);
     struct perf_records *records = record(&child, (struct perf_records_options){.stack_bytes = 2048});
     child_do(&child, 1);
     perf_records_flush(records);
     uint64_t area = child.shared[0], before = child.shared[1];
+    if (gaps()) { // a machine busy with other things: once more
+        perf_records_close(records);
+        child_end(&child);
+        return false;
+    }
     assert_int_equal(faults_in(area, area + FAULTS * (uint64_t)PAGE), FAULTS);
     size_t next = 0, stacks = 0;
     for (size_t i = 0; i < fake_sink.count; i++) {
@@ -102,11 +106,19 @@ static void every_fault(void **state) {
     perf_records_close(records);
     assert_int_equal(fake_sink.out_of_order, 0);
     assert_true(fake_sink.done);
-    assert_int_equal(gaps(), 0);
     print_message("%d faults at %.0f ns, %zu with stacks\n", FAULTS,
                   (double)(child.shared[2] - child.shared[1]) / FAULTS, stacks);
     assert_true(stacks > 100);
     assert_int_equal(child_end(&child), 0);
+    return true;
+}
+
+static void every_fault(void **state) {
+    if (!have_perf()) skip();
+    for (int attempt = 0; attempt < 5; attempt++) {
+        if (check_every_fault()) return;
+    }
+    fail_msg("records were lost five times");
 }
 
 // ------------------------------------------------------------------------------------------- several threads
@@ -138,8 +150,8 @@ static void touch_threads(struct child *child) {
     child_wait(child);
 }
 
-static void every_thread(void **state) {
-    if (!have_perf()) skip();
+// Every fault of every thread in its order, but for those that are told as lost. Returns how many were lost.
+static uint64_t check_threads(void) {
     struct child child = child_start(touch_threads);
     child_hear(&child);
     struct perf_records *records = record(&child, (struct perf_records_options){.stack_bytes = 2048});
@@ -147,23 +159,36 @@ static void every_thread(void **state) {
     child_do(&child, 1);
     perf_records_flush(records);
     perf_records_counts(records, &counts);
+    perf_records_close(records);
+    print_message("%d threads: %llu faults, %llu with stacks, %llu lost\n", THREADS, (unsigned long long)counts.faults,
+                  (unsigned long long)counts.stacks, (unsigned long long)counts.lost);
+    size_t missing = 0;
     for (int t = 0; t < THREADS; t++) {
-        uint64_t area = child.shared[2 * t], next = 0;
+        uint64_t area = child.shared[2 * t], next = area;
         for (size_t i = 0; i < fake_sink.count; i++) {
             const struct vmv_event *e = &fake_sink.events[i].event;
             if (e->type != VMV_EV_FAULT || e->addr < area || e->addr >= area + FAULTS * (uint64_t)PAGE) continue;
-            assert_int_equal(e->addr, area + next++ * PAGE);
+            assert_true(e->addr >= next);
             assert_int_equal(e->tid, child.shared[2 * t + 1]);
             assert_int_equal(e->pid, child.pid);
+            missing += (e->addr - next) / PAGE;
+            next = e->addr + PAGE;
         }
-        assert_int_equal(next, FAULTS);
+        missing += (area + FAULTS * (uint64_t)PAGE - next) / PAGE;
     }
-    perf_records_close(records);
+    assert_true(missing <= counts.lost);
     assert_int_equal(fake_sink.out_of_order, 0);
-    print_message("%d threads: %llu faults, %llu with stacks, %llu lost\n", THREADS, (unsigned long long)counts.faults,
-                  (unsigned long long)counts.stacks, (unsigned long long)counts.lost);
-    assert_int_equal(counts.lost, 0);
     assert_int_equal(child_end(&child), 0);
+    return counts.lost;
+}
+
+// On a machine that is busy with other things the reader may come too late, but not every time.
+static void every_thread(void **state) {
+    if (!have_perf()) skip();
+    for (int attempt = 0; attempt < 5; attempt++) {
+        if (check_threads() == 0) return;
+    }
+    fail_msg("records were lost five times");
 }
 
 // ------------------------------------------------------------------------------------------- losses are told
@@ -339,16 +364,16 @@ static void levers(void **state) {
     bool seen[6] = {0}, stacks[6] = {0};
     for (size_t i = 0; i < fake_sink.count; i++) {
         const struct kept_event *kept = &fake_sink.events[i];
-        uint64_t page = (kept->event.addr - area) / PAGE;
-        if (kept->event.addr < area || page > 5) continue;
-        if (page == 5) assert_int_equal(kept->event.pid, other.pid);
+        uint64_t page = (kept->event.addr - (kept->event.pid == other.pid ? other.shared[0] : area)) / PAGE;
+        if (page > 5) continue;
+        assert_int_equal(page == 5, kept->event.pid == other.pid);
         seen[page] = true;
         stacks[page] = kept->has_stack;
     }
     assert_true(seen[1] && stacks[1] && !seen[2] && seen[3] && stacks[3] && seen[4] && !stacks[4] && seen[5]);
     perf_records_close(records);
+    assert_int_equal(child_end(&other), 0); // it holds the other's pipes
     assert_int_equal(child_end(&child), 0);
-    assert_int_equal(child_end(&other), 0);
 }
 
 // ------------------------------------------------------------------------------------------- what it costs
