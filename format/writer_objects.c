@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SLICE_BYTES = 1 << 20, BLOCK_BYTES = 128 << 10, LEVEL = 3 };
+enum { SLICE_BYTES = 1 << 20, BLOCK_BYTES = 128 << 10, LEVEL = 1 };
 
 struct vmv_pending_object {
     int fd;

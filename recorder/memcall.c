@@ -44,9 +44,11 @@ void memcall_capture_stack(struct tracer *tracer, struct tracee *tracee) {
     // Stays within the mapping that holds SP: below it is what matters, and beyond it nothing can be read.
     const struct vmv_mapping *mapping = vmv_space_find(tracee->process->space->model, tracee->stack_sp);
     if (mapping && mapping->end - tracee->stack_sp < want) want = mapping->end - tracee->stack_sp;
+    // What lies above SP was touched before. Where a missing page would come to the fault server all the same, ask
+    // first.
     struct track *track = tracee->process->space->track;
-    tracee->stack_length =
-        peek_present(tracee->tid, track ? track_pagemap(track) : -1, tracee->stack_sp, tracee->stack, want);
+    int pagemap = track && track_missing(track) ? track_pagemap(track) : -1;
+    tracee->stack_length = peek_present(tracee->tid, pagemap, tracee->stack_sp, tracee->stack, want);
 }
 
 struct sink_stack memcall_stack(const struct tracee *tracee) {
@@ -121,8 +123,29 @@ void memcall_let_next(struct tracer *tracer, struct rec_space *space) {
     enter_call(tracer, tracee);
 }
 
+// Whether the exec is sure to fail: shells try one folder of PATH after the other. Only a name that is not there is
+// sure; in doubt the frame is taken.
+static bool exec_names_nothing(const struct tracee *tracee) {
+    char name[2048], path[2048 + 64];
+    if (tracee->call != CALL_EXECVE) return false;
+    uint64_t addr = tracee->call_args[0];
+    size_t length = 4096 - (size_t)(addr & 4095); // what lies in its first page
+    if (length > sizeof name - 1) length = sizeof name - 1;
+    struct iovec local = {name, length}, remote = {(void *)addr, length};
+    ssize_t got = process_vm_readv(tracee->tid, &local, 1, &remote, 1, 0);
+    if (got <= 0 || !memchr(name, 0, (size_t)got)) return false;
+    snprintf(path, sizeof path, "/proc/%d/%s/%s", tracee->tid, name[0] == '/' ? "root" : "cwd", name);
+    return access(path, F_OK) != 0 && errno == ENOENT;
+}
+
 static void exec_entry(struct tracer *tracer, struct tracee *tracee) {
     struct rec_process *process = tracee->process;
+    bool fails = exec_names_nothing(tracee);
+    tracee->call = CALL_NONE;
+    if (fails) {
+        tracer_resume(tracer, tracee, TRACEE_RUNNING, 0);
+        return;
+    }
     if (process->space && process->space->users == 1 && tracer->started)
         frame_take(tracer, process->space, VMV_FRAME_EXEC, tracee, true);
     struct vmv_event entered = tracer_event(tracer, VMV_EV_NONE, tracee);
@@ -143,7 +166,6 @@ void memcall_entry(struct tracer *tracer, struct tracee *tracee) {
     if (tracee->call == CALL_CLONE || tracee->call == CALL_CLONE3) clear_untraced(tracee, &regs);
     if (tracee->call == CALL_MARK && space) emit_mark(tracer, tracee);
     if (tracee->call == CALL_EXECVE || tracee->call == CALL_EXECVEAT) {
-        tracee->call = CALL_NONE;
         exec_entry(tracer, tracee);
         return;
     }

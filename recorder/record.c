@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -203,6 +202,7 @@ static void prepare_tracer(struct session *session, struct vmv_writer *writer) {
     tracer->page_size = (uint64_t)sysconf(_SC_PAGESIZE);
     tracer->root = session->launch.pid;
     tracer->interval_ns = session->options->interval_ns;
+    governor_start(tracer);
     tracer->forward = &forward_signal;
     tracer->stop = &stop_recording;
     int filters = procstat_seccomp_filters(getpid(), getpid());
@@ -212,17 +212,9 @@ static void prepare_tracer(struct session *session, struct vmv_writer *writer) {
     tracee_add(&tracer->table, tracer->root, TRACEE_RUNNING)->process = process;
 }
 
-// Resuming many threads is quick only if the woken ones do not preempt the tracer.
-static void prefer_tracer(void) {
-    struct sched_param parameters = {.sched_priority = 1};
-    sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &parameters);
-}
-
 static void finish(struct session *session, struct record_result *result) {
     struct tracer *tracer = &session->tracer;
     uint64_t now = tracer_now(tracer);
-    struct sched_param parameters = {0};
-    sched_setscheduler(0, SCHED_OTHER, &parameters);
     perf_records_close(tracer->records);
     tracer_free(tracer);
     fault_server_destroy(tracer->fault_server);
@@ -282,7 +274,6 @@ static void trace(struct session *session, struct record_result *result) {
     prepare_tracer(session, writer);
     bool going = start_records(session, result);
     if (going) {
-        prefer_tracer();
         launch_go(&session->launch);
     } else {
         kill(session->launch.pid, SIGKILL);

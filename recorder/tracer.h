@@ -48,8 +48,10 @@ struct tracer {
     uint64_t frames; // made so far
     uint64_t interval_ns;
     struct tracer_cost cost;
-    uint64_t governed; // ns: when the governor last looked
-    uint64_t governed_cost;
+    // the governor's: when it last looked, the cost then, and what may still be spent
+    uint64_t governed, governed_cost;
+    double credit_ns;
+    uint64_t put_off, calm_since; // ns: since when frames are put off, and since when they need not be; 0: not
 
     // stops that came while a frame was being taken
     struct waiting_stop {
@@ -106,6 +108,8 @@ void frame_forget(struct rec_space *space, uint64_t start, uint64_t end);
 void frame_due(struct tracer *tracer, uint64_t now); // those whose interval is over
 
 // governor.c
+void governor_start(struct tracer *tracer);
+bool governor_allows(struct tracer *tracer, const struct rec_space *space, uint64_t now); // a frame, at this moment
 void governor_tick(struct tracer *tracer, uint64_t now);
 
 #endif
