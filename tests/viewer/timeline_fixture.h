@@ -32,7 +32,7 @@ struct made {
     char path[64];
 };
 
-static inline struct made made_begin(const char *source_faults) {
+static inline struct made made_begin_with(const char *source_faults, const struct vmv_writer_options *options) {
     static const char *const argv[] = {"prog", NULL};
     struct made made = {.space = 1, .pid = 100, .tid = 100, .frame = 0};
     char error[200] = "";
@@ -55,9 +55,13 @@ static inline struct made made_begin(const char *source_faults) {
     strcpy(made.path, "/tmp/vmvis-test-XXXXXX");
     int fd = mkstemp(made.path);
     assert_true(fd >= 0);
-    made.writer = vmv_writer_create(fd, &meta, error, sizeof error);
+    made.writer = vmv_writer_create_with(fd, &meta, options, error, sizeof error);
     if (!made.writer) fail_msg("%s", error);
     return made;
+}
+
+static inline struct made made_begin(const char *source_faults) {
+    return made_begin_with(source_faults, &(struct vmv_writer_options){0});
 }
 
 static inline uint64_t made_event(struct made *made, struct vmv_event event) {

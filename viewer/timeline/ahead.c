@@ -68,14 +68,15 @@ static bool same_memory(const struct vmv_mapping *map, const struct vmv_mapping 
 
 // The parts of a mapping that the maps as read again still have keep their pages; the rest is gone.
 static void drop_missing(struct ahead *ahead, const struct vmv_mapping *map, const struct vmv_event *event) {
-    uint64_t at = map->start;
-    for (size_t i = 0; i < event->map_count && at < map->end; i++) {
+    uint64_t at = map->start > event->addr ? map->start : event->addr, end = map->end;
+    if (end - event->addr > event->len) end = event->addr + event->len; // what lies beyond was not read
+    for (size_t i = 0; i < event->map_count && at < end; i++) {
         const struct vmv_mapping *now = &event->maps[i];
-        if (now->end <= at || now->start >= map->end || !same_memory(map, now)) continue;
+        if (now->end <= at || now->start >= end || !same_memory(map, now)) continue;
         if (now->start > at) add_drop(ahead, at, now->start - at, event->seq);
         at = now->end;
     }
-    if (at < map->end) add_drop(ahead, at, map->end - at, event->seq);
+    if (at < end) add_drop(ahead, at, end - at, event->seq);
 }
 
 static void add_maps(struct ahead *ahead, const struct vmv_space *space, const struct vmv_event *event) {

@@ -132,26 +132,26 @@ static void judge_file(struct question *q, struct verdict *verdict) {
     bool of_file = q->page->flags & VMV_PAGEF_FILE || q->page->content == VMV_CONTENT_FILE;
     verdict->known = true;
     verdict->from = TIMELINE_FROM_OBJECT;
-    verdict->captured = of_file ? q->space->last_frame_t : 0;
+    uint64_t seen = q->space->last_frame_t; // by the frame that found it so, or found nothing
+    verdict->captured = of_file && !never_touched(q) ? seen : 0;
     if (q->map->flags & VMV_MAP_SHARED || (!of_file && !never_touched(q))) {
         stale(verdict, 1);
         return;
     }
-    if (of_file && q->page->written > q->space->last_frame_t) {
+    if (of_file && q->page->written > seen) {
         settle_written(q, verdict);
         return;
     }
-    if (at_frame(q)) {
+    uint64_t gap = gap_in(q, seen, at_frame(q) ? q->tl->now : horizon(q));
+    bool still_file = !at_frame(q) && ask(q)->listed && ask(q)->flags & VMV_PAGEF_FILE;
+    if (gap != UINT64_MAX)
+        stale(verdict, unchanged_until(q, 0, gap < seen ? gap : seen) + 1);
+    else if (at_frame(q) || (still_file && ask(q)->word != AHEAD_NOTHING))
         verdict->certainty = VMV_CERT_EXACT;
-        return;
-    }
-    bool still_file = ask(q)->listed && ask(q)->flags & VMV_PAGEF_FILE;
-    if (gap_in(q, q->space->last_frame_t, horizon(q)) != UINT64_MAX)
-        stale(verdict, q->space->last_frame_t + 1);
-    else if (still_file && ask(q)->word != AHEAD_NOTHING)
+    else if (ask(q)->word == AHEAD_UNCHANGED || ask(q)->word == AHEAD_LATER)
         verdict->certainty = VMV_CERT_EXACT;
     else
-        settle_unwritten(q, verdict, true);
+        stale(verdict, seen + 1);
 }
 
 static bool plain_memory(const struct question *q) {
