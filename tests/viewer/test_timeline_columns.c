@@ -160,6 +160,36 @@ static void threads_and_regions(void **state) {
     timeline_close(tl);
 }
 
+// A mapping that grows downwards begins elsewhere afterwards; one that others replace has ended.
+static void regions_that_move(void **state) {
+    (void)state;
+    struct made made = made_begin("records");
+    struct timeline_region_column columns_of[10];
+    made.t = MS;
+    made_space(&made, 1, 100, 0);
+    made_mmap(&made, ANON, 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
+    made_pages(&made, ANON, 8, VMV_PAGE_RESIDENT, VMV_PAGEF_WRITTEN);
+    made.t = 300 * MS;
+    made_mmap(&made, ANON - 16 * PAGE, 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS); // joins
+    made_pages(&made, ANON - PAGE, 1, VMV_PAGE_RESIDENT, VMV_PAGEF_WRITTEN);
+    made.t = 600 * MS;
+    made_mmap(&made, ANON - 16 * PAGE, 32, PROT_READ, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED);
+    made.t = 1000 * MS;
+    made_event(&made, (struct vmv_event){.type = VMV_EV_MARK, .name = "end"});
+    made_finish(&made);
+    struct timeline *tl = made_open(&made);
+    made_remove(&made);
+    timeline_region_columns(tl, 1, ANON - 16 * PAGE, ANON + 16 * PAGE, 0, 1000 * MS, columns_of, 10);
+    assert_int_equal(columns_of[1].resident, 8);
+    assert_int_equal(columns_of[4].resident, 9); // not 17
+    assert_int_equal(columns_of[8].resident, 0);
+    assert_true(columns_of[8].mapped);
+    timeline_region_columns(tl, 1, ANON, ANON + PAGE, 0, 1000 * MS, columns_of, 10);
+    assert_true(columns_of[1].mapped);
+    assert_false(columns_of[5].mapped); // begins lower now
+    timeline_close(tl);
+}
+
 static void landmarks_in_order(void **state) {
     (void)state;
     struct made made = made_begin("records");
@@ -206,13 +236,10 @@ static void a_cut_recording_has_its_tail(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_vanishes),
-        cmocka_unit_test(near_columns_stand_at_their_times),
-        cmocka_unit_test(curves_follow_the_world),
-        cmocka_unit_test(gaps_are_not_known),
-        cmocka_unit_test(threads_and_regions),
-        cmocka_unit_test(landmarks_in_order),
-        cmocka_unit_test(a_cut_recording_has_its_tail),
+        cmocka_unit_test(nothing_vanishes),        cmocka_unit_test(near_columns_stand_at_their_times),
+        cmocka_unit_test(curves_follow_the_world), cmocka_unit_test(gaps_are_not_known),
+        cmocka_unit_test(threads_and_regions),     cmocka_unit_test(regions_that_move),
+        cmocka_unit_test(landmarks_in_order),      cmocka_unit_test(a_cut_recording_has_its_tail),
     };
     return cmocka_run_group_tests_name("timeline/columns", tests, NULL, NULL);
 }

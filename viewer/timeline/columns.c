@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static uint64_t border(uint64_t from, uint64_t to, size_t i, size_t count) {
+uint64_t timeline_border(uint64_t from, uint64_t to, size_t i, size_t count) {
     return from + (uint64_t)((unsigned __int128)(to - from) * i / count);
 }
 
@@ -58,7 +58,7 @@ void timeline_columns(struct timeline *tl, uint32_t space, uint64_t from, uint64
     struct space_curve *curve = curves_space(curves, space);
     if (curve) pyramid_build(curve);
     for (size_t i = 0; i < count; i++) {
-        uint64_t low = border(from, to, i, count), high = border(from, to, i + 1, count);
+        uint64_t low = timeline_border(from, to, i, count), high = timeline_border(from, to, i + 1, count);
         uint64_t first = i ? curves_span_up(curves, low) : curves_span(curves, low);
         fill(curve, first, curves_span_up(curves, high), &columns[i]);
         columns[i].known = low < tl->duration && !in_gap(&tl->overview.marks, space, low, high > low ? high : low + 1);

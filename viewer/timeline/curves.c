@@ -76,16 +76,6 @@ static void add_node(struct space_curve *curve, const struct vmv_bucket *bucket)
     level->nodes[level->count++] = node;
 }
 
-static void add_regions(struct space_curve *curve, const struct vmv_bucket *bucket) {
-    for (size_t i = 0; i < bucket->region_count; i++) {
-        const struct vmv_bucket_region *region = &bucket->regions[i];
-        curve->regions =
-            timeline_grow(curve->regions, curve->region_count, &curve->region_room, sizeof *curve->regions);
-        curve->regions[curve->region_count++] =
-            (struct region_point){region->start, region->end, bucket->index, region->resident, region->written};
-    }
-}
-
 static void add_threads(struct curves *curves, const struct vmv_bucket *bucket) {
     for (size_t i = 0; i < bucket->thread_count; i++) {
         struct thread_curve *thread = thread_of(curves, bucket->threads[i].tid);
@@ -104,50 +94,15 @@ void curves_add(struct curves *curves, const struct vmv_summary *summary) {
     for (size_t i = 0; i < summary->bucket_count; i++) {
         struct space_curve *curve = curves_make_space(curves, summary->buckets[i].space);
         add_node(curve, &summary->buckets[i]);
-        add_regions(curve, &summary->buckets[i]);
+        regions_add(curve, &summary->buckets[i]);
         add_threads(curves, &summary->buckets[i]);
-    }
-}
-
-static int by_start_then_index(const void *a, const void *b) {
-    const struct region_point *x = a, *y = b;
-    if (x->start != y->start) return x->start < y->start ? -1 : 1;
-    return (x->index > y->index) - (x->index < y->index);
-}
-
-// Points of one mapping in one span (from two summaries) become one.
-static void join_points(struct space_curve *curve) {
-    size_t kept = 0;
-    for (size_t i = 0; i < curve->region_count; i++) {
-        struct region_point *last = kept ? &curve->regions[kept - 1] : NULL, point = curve->regions[i];
-        if (last && last->start == point.start && last->index == point.index) {
-            point.written += last->written;
-            *last = point;
-        } else {
-            curve->regions[kept++] = point;
-        }
-    }
-    curve->region_count = kept;
-}
-
-static void find_peaks(struct space_curve *curve) {
-    size_t blocks = (curve->region_count + REGION_BLOCK - 1) / REGION_BLOCK;
-    curve->region_peak = calloc(blocks ? blocks * 2 : 1, sizeof *curve->region_peak);
-    if (!curve->region_peak) abort();
-    for (size_t i = 0; i < curve->region_count; i++) {
-        uint32_t *peak = &curve->region_peak[i / REGION_BLOCK * 2];
-        if (curve->regions[i].resident > peak[0]) peak[0] = curve->regions[i].resident;
-        if (curve->regions[i].written > peak[1]) peak[1] = curve->regions[i].written;
     }
 }
 
 void curves_finish(struct curves *curves) {
     for (size_t i = 0; i < curves->space_count; i++) {
         struct space_curve *curve = &curves->spaces[i];
-        if (curve->region_count)
-            qsort(curve->regions, curve->region_count, sizeof *curve->regions, by_start_then_index);
-        join_points(curve);
-        find_peaks(curve);
+        regions_finish(curve);
         curves->bytes +=
             curve->levels[0].room * 2 * sizeof(struct curve_node) + curve->region_room * sizeof(struct region_point);
     }

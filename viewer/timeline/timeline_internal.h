@@ -224,6 +224,10 @@ struct thread_curve *curves_thread(const struct curves *curves, int32_t tid);  /
 uint64_t curves_span(const struct curves *curves, uint64_t t);                 // the span that holds t
 uint64_t curves_span_up(const struct curves *curves, uint64_t t); // the first span that begins at or after t
 
+// --- regions.c
+void regions_add(struct space_curve *curve, const struct vmv_bucket *bucket);
+void regions_finish(struct space_curve *curve); // finds where mappings ended, and sorts
+
 // --- pyramid.c
 void pyramid_build(struct space_curve *curve);
 // Merges the nodes of [from, to) on level 0 into *sum (zeroed by the caller but for low and high).
@@ -231,6 +235,9 @@ void pyramid_sum(const struct space_curve *curve, uint64_t from, uint64_t to, st
 const struct curve_node *pyramid_before(const struct space_curve *curve,
                                         uint64_t index); // the last with a smaller index
 void curve_node_merge(struct curve_node *into, const struct curve_node *later);
+
+// --- columns.c
+uint64_t timeline_border(uint64_t from, uint64_t to, size_t i, size_t count); // where column i of `count` begins, ns
 
 // --- landmarks.c: frames and other landmarks of the whole recording
 struct space_gap {
