@@ -24,6 +24,7 @@ enum {
     STACK_RINGS_BYTES = 16 << 20,
     STACK_RING_MAX = 2 << 20,
     STACKS_A_SECOND = 2000,
+    REST_NS = 200000, // switching stacks off may take this long
     SCRATCH = 1 << 16,
     HANDED_AT_ONCE = 4096, // before the rings are looked at again
     PENDING_MAX = 1 << 20, // records read but not handed on, of one processor
@@ -47,14 +48,16 @@ struct perf_records {
     int wake;        // eventfd
     uint64_t last_t; // trace time of the last event handed on
 
-    double tokens;   // stacks that may be taken now
-    double rate;     // a second
-    uint64_t filled; // ns, when tokens were last added
+    bool slow_to_rest; // too many threads to switch stacks off and on
+    double tokens;     // stacks that may be taken now
+    double rate;       // a second
+    uint64_t filled;   // ns, when tokens were last added
 
     pthread_mutex_t lock; // of what follows
     pthread_cond_t flushed;
     uint64_t flush_wanted, flush_done;
     bool stop;
+    bool stacks_off; // by request, or with the records
 
     _Atomic uint64_t faults, kernel_faults, with_stack, lost;
 };
@@ -148,19 +151,32 @@ static void fill_tokens(struct perf_records *r, uint64_t now) {
     r->filled = now;
 }
 
-// Stacks are many times larger than faults. In a storm a ring of them is left full, so that the kernel drops the rest
-// at almost no cost to the program, and is emptied when there may be stacks again.
+// Switches the stacks of one processor off or on, in every thread that is followed. Where that takes long (thousands of
+// threads) it is not done again: a full ring is nearly as cheap.
+static void rest(struct perf_records *r, struct perf_keeper *keeper, bool on) {
+    uint64_t begin = monotonic_ns();
+    pthread_mutex_lock(&r->lock);
+    if (!r->stacks_off && (on || !r->slow_to_rest))
+        ioctl(keeper->stacks.fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+    pthread_mutex_unlock(&r->lock);
+    if (monotonic_ns() - begin > REST_NS) r->slow_to_rest = true;
+}
+
+// Stacks are many times larger than faults. In a storm they are taken for a while and then not, so that they cost the
+// program little; what came before the pause is discarded after it, for its faults have been handed on.
 static void read_stacks(struct perf_records *r, struct perf_keeper *keeper) {
     if (keeper->choked) {
         if (r->tokens < r->rate / 16) return;
         keeper->choked = false;
-        perf_ring_discard(&keeper->stacks); // from a while ago: their faults have been handed on
+        perf_ring_discard(&keeper->stacks);
+        rest(r, keeper, true);
         return;
     }
     size_t allowed = (size_t)r->tokens;
     size_t taken = perf_keeper_read_stacks(keeper, r->scratch, allowed);
     r->tokens -= (double)taken;
     keeper->choked = taken == allowed;
+    if (keeper->choked) rest(r, keeper, false);
 }
 
 // A sink that falls behind must not make us collect without end: the ring then fills, and the loss is told.
@@ -391,13 +407,16 @@ void perf_records_flush(struct perf_records *r) {
     pthread_mutex_unlock(&r->lock);
 }
 
-void perf_records_stacks(struct perf_records *r, bool on) {
-    control(r, false, true, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
+static void switch_events(struct perf_records *r, bool faults, bool on) {
+    pthread_mutex_lock(&r->lock);
+    r->stacks_off = !on;
+    control(r, faults, true, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
+    pthread_mutex_unlock(&r->lock);
 }
 
-void perf_records_enable(struct perf_records *r, bool on) {
-    control(r, true, true, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
-}
+void perf_records_stacks(struct perf_records *r, bool on) { switch_events(r, false, on); }
+
+void perf_records_enable(struct perf_records *r, bool on) { switch_events(r, true, on); }
 
 void perf_records_counts(struct perf_records *r, struct perf_records_counts *counts) {
     *counts = (struct perf_records_counts){
@@ -406,7 +425,7 @@ void perf_records_counts(struct perf_records *r, struct perf_records_counts *cou
 
 void perf_records_close(struct perf_records *r) {
     if (!r) return;
-    control(r, true, true, PERF_EVENT_IOC_DISABLE);
+    perf_records_enable(r, false);
     pthread_mutex_lock(&r->lock);
     r->stop = true;
     wake(r);
