@@ -281,7 +281,8 @@ static struct faults faults_on(const struct ahead *ahead, uint64_t addr, uint64_
     return found;
 }
 
-static void look_at_runs(const struct ahead *ahead, uint64_t addr, struct ahead_answer *answer) {
+// How many runs start at or before addr.
+static size_t runs_before(const struct ahead *ahead, uint64_t addr) {
     size_t low = 0, high = ahead->run_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -290,6 +291,11 @@ static void look_at_runs(const struct ahead *ahead, uint64_t addr, struct ahead_
         else
             high = middle;
     }
+    return low;
+}
+
+static void look_at_runs(const struct ahead *ahead, uint64_t addr, struct ahead_answer *answer) {
+    size_t low = runs_before(ahead, addr);
     while (low-- > 0 && ahead->runs[low].reach > addr) {
         if (ahead->runs[low].end <= addr) continue;
         answer->listed = true;
@@ -321,6 +327,40 @@ struct ahead_answer ahead_ask(struct timeline *tl, const struct vmv_space *space
         answer.t = ahead->frame_t;
     }
     return answer;
+}
+
+static void mark(uint64_t *spoken, const struct vmv_space *space, uint64_t addr, uint64_t start, uint64_t end) {
+    uint64_t length = (uint64_t)AHEAD_STRETCH << space->page_shift;
+    if (end <= addr || (start > addr && start - addr >= length)) return;
+    uint64_t first = start > addr ? (start - addr) >> space->page_shift : 0;
+    uint64_t last = end - addr < length ? (end - addr - 1) >> space->page_shift : AHEAD_STRETCH - 1;
+    for (uint64_t i = first; i <= last; i++) spoken[i / 64] |= UINT64_C(1) << i % 64;
+}
+
+static void mark_faults(const struct ahead *ahead, const struct vmv_space *space, uint64_t addr, uint64_t *spoken) {
+    uint64_t end = addr + ((uint64_t)AHEAD_STRETCH << space->page_shift);
+    for (size_t k = 0; k < AHEAD_SIZES && ahead->fault_sizes[k]; k++) {
+        uint64_t size = ahead->fault_sizes[k];
+        for (size_t i = first_fault(ahead, addr & ~(size - 1)); i < ahead->fault_count; i++) {
+            uint64_t start = ahead->faults[i].start;
+            if (start >= end) break;
+            if (!(start & (size - 1))) mark(spoken, space, addr, start, start + size);
+        }
+    }
+}
+
+struct ahead_answer ahead_ask_rest(struct timeline *tl, const struct vmv_space *space, uint64_t addr,
+                                   uint64_t spoken[AHEAD_STRETCH / 64]) {
+    const struct ahead *ahead = get(tl, space);
+    uint64_t end = addr + ((uint64_t)AHEAD_STRETCH << space->page_shift);
+    memset(spoken, 0, AHEAD_STRETCH / 8);
+    mark_faults(ahead, space, addr, spoken);
+    for (size_t i = runs_before(ahead, end - 1); i-- > 0 && ahead->runs[i].reach > addr;)
+        mark(spoken, space, addr, ahead->runs[i].start, ahead->runs[i].end);
+    for (size_t i = 0; i < ahead->drop_count; i++)
+        mark(spoken, space, addr, ahead->drops[i].start, ahead->drops[i].end);
+    if (!ahead->frame) return (struct ahead_answer){.word = AHEAD_NOTHING};
+    return (struct ahead_answer){.word = AHEAD_UNCHANGED, .t = ahead->frame_t};
 }
 
 void ahead_free(struct ahead *ahead) {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DETAIL_EVENTS = 200000, FINER_BY = 8, MOST_MAPPINGS = 64 };
+enum { DETAIL_EVENTS = 120000, FINER_BY = 8, MOST_MAPPINGS = 64 };
 
 struct building {
     struct curves *curves;

@@ -212,3 +212,20 @@ struct verdict judge_page(struct timeline *tl, const struct vmv_space *space, co
         judge_fresh(&q, &verdict);
     return verdict;
 }
+
+bool judge_kept(struct timeline *tl, const struct vmv_space *space, const struct vmv_mapping *map, uint64_t low,
+                uint64_t high, const struct ahead_answer *answer, enum vmv_certainty *certainty) {
+    struct question q = {.tl = tl, .space = space, .map = map, .asked = true, .answer = *answer};
+    if (map->flags & VMV_MAP_SHARED) {
+        *certainty = VMV_CERT_STALE;
+        return true;
+    }
+    if (low >= tl->now) {
+        *certainty = VMV_CERT_EXACT;
+        return true;
+    }
+    if (high >= tl->now || gap_in(&q, low, at_frame(&q) ? tl->now : horizon(&q)) != UINT64_MAX) return false;
+    bool exact = at_frame(&q) || answer->word == AHEAD_UNCHANGED || answer->word == AHEAD_LATER;
+    *certainty = exact ? VMV_CERT_EXACT : VMV_CERT_STALE;
+    return true;
+}

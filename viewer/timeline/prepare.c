@@ -7,7 +7,6 @@
 #include <time.h>
 
 enum { SLICE_NS = 4000000, SLICE_EVENTS = 512 };
-#define MEMORY_LIMIT ((size_t)1 << 30) // bytes of a decoded world
 
 static uint64_t now_ns(void) {
     struct timespec at;
@@ -42,6 +41,7 @@ static void give_up(struct preparing *preparing) {
 
 static void have_world(struct timeline *tl, struct vmv_world *world) {
     struct preparing *preparing = &tl->preparing;
+    vmv_world_limit_pages(world, WORLD_MEMORY);
     preparing->standing = (struct standing){.world = world, .seq = preparing->base, .base = preparing->base};
     preparing->kept = preparing->base;
     undo_reset(&preparing->undo, preparing->base);
@@ -61,7 +61,7 @@ static void read_state(struct timeline *tl) {
         return;
     }
     struct vmv_in in = {.data = preparing->payload, .length = preparing->length};
-    struct vmv_world *world = vmv_world_decode(&in, MEMORY_LIMIT);
+    struct vmv_world *world = vmv_world_decode(&in, WORLD_MEMORY);
     free(preparing->payload);
     preparing->payload = NULL;
     if (world)

@@ -49,16 +49,18 @@ size_t state_before(const struct timeline *tl, uint64_t seq) {
 }
 
 struct vmv_world *world_before(struct timeline *tl, uint64_t seq, uint64_t *seq_out) {
-    for (size_t i = state_before(tl, seq); i-- > 0;) {
-        struct vmv_world *world = vmv_reader_state(tl->reader, tl->chunks.states[i]);
-        if (world) {
-            *seq_out = tl->chunks.states[i]->header.first;
-            return world;
-        }
-        timeline_note_trouble(tl, vmv_reader_error(tl->reader));
-    }
+    struct vmv_world *world = NULL;
     *seq_out = 0;
-    return vmv_world_create(tl->page_size);
+    for (size_t i = state_before(tl, seq); i-- > 0 && !world;) {
+        world = vmv_reader_state(tl->reader, tl->chunks.states[i]);
+        if (world)
+            *seq_out = tl->chunks.states[i]->header.first;
+        else
+            timeline_note_trouble(tl, vmv_reader_error(tl->reader));
+    }
+    if (!world) world = vmv_world_create(tl->page_size);
+    vmv_world_limit_pages(world, WORLD_MEMORY);
+    return world;
 }
 
 static void apply(struct vmv_world *world, const struct vmv_event *event, const struct replay_hooks *hooks) {

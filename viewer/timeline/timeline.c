@@ -34,7 +34,7 @@ static bool records_faults(const char *source) {
 static void keep_freed_memory(void) {
 #ifdef __GLIBC__
     mallopt(M_MMAP_THRESHOLD, 32 << 20);
-    mallopt(M_TRIM_THRESHOLD, 192 << 20);
+    mallopt(M_TRIM_THRESHOLD, 64 << 20);
     mallopt(M_TOP_PAD, 4 << 20);
 #endif
 }
@@ -77,8 +77,8 @@ struct vmv_reader *timeline_reader(struct timeline *tl) {
     return tl->reader;
 }
 
-// A third for the reader's blocks and the decoded events; the rest is for worlds, curves and whoever else lives in
-// the process.
+// A share for each of the caches: half in all. The rest is for curves, what is in hand, and whoever else lives in the
+// process.
 void timeline_set_memory(struct timeline *tl, size_t bytes) {
     tl->budget = bytes;
     vmv_reader_set_cache(tl->reader, bytes / 8);

@@ -32,6 +32,11 @@ struct timeline_page {
 };
 struct timeline_page timeline_page(struct timeline *tl, uint32_t space, uint64_t addr);
 
+// Counts pages that are in memory or swapped by their certainty, as timeline_page() has it: the next 512 or fewer that lie
+// at or after *addr in the mapping that ends at `end`. Moves *addr behind them; false: there are no more.
+struct timeline_census { uint64_t exact, stale, torn, unknown; };
+bool timeline_census(struct timeline *tl, uint32_t space, uint64_t *addr, uint64_t end, struct timeline_census *census);
+
 struct timeline_run { // a stretch of bytes with one provenance
     uint64_t addr, length;
     bool known, mapped;

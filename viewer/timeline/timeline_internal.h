@@ -74,6 +74,7 @@ void payload_cache_trim(struct payload_cache *cache, size_t bytes);
 void payload_cache_free(struct payload_cache *cache);
 
 // --- seek.c: worlds at a moment
+enum { WORLD_MEMORY = 768 << 20 }; // bytes that a world and its copies may take; pages beyond are unknown
 typedef void replay_visit(void *user, const struct vmv_world *world, const struct vmv_event *event);
 struct replay_hooks {             // each may be NULL
     replay_visit *before, *after; // the event is applied to the world
@@ -329,6 +330,10 @@ struct ahead {
     uint64_t used;
 };
 struct ahead_answer ahead_ask(struct timeline *tl, const struct vmv_space *space, uint64_t addr);
+// What ahead_ask() says of every page of [addr, addr + 512 pages) but those set in `spoken`, a bit for each.
+enum { AHEAD_STRETCH = 512 };
+struct ahead_answer ahead_ask_rest(struct timeline *tl, const struct vmv_space *space, uint64_t addr,
+                                   uint64_t spoken[AHEAD_STRETCH / 64]);
 void ahead_free(struct ahead *ahead);
 
 // --- judge.c: where a page's bytes come from and how certain they are
@@ -342,6 +347,10 @@ struct verdict {
 };
 struct verdict judge_page(struct timeline *tl, const struct vmv_space *space, const struct vmv_mapping *map,
                           uint64_t addr);
+// The certainty of kept pages (vmv_page_kept) that were captured in [low, high], of all of which `answer` holds.
+// False: it has to be asked page by page.
+bool judge_kept(struct timeline *tl, const struct vmv_space *space, const struct vmv_mapping *map, uint64_t low,
+                uint64_t high, const struct ahead_answer *answer, enum vmv_certainty *certainty);
 
 // --- filter.c
 bool filter_has_type(const struct timeline_filter *filter, enum vmv_event_type type);

@@ -79,7 +79,7 @@ static size_t least_useful(const struct timeline *tl) {
 }
 
 void worlds_trim(struct timeline *tl) {
-    while (tl->kept.count && memory(tl) > tl->budget * 3 / 8) {
+    while (tl->kept.count && memory(tl) > tl->budget / 4) {
         size_t victim = oldest_of_others(tl);
         drop(&tl->kept, victim != SIZE_MAX ? victim : least_useful(tl));
     }
