@@ -21,6 +21,7 @@ enum {
     RINGS_BYTES = 32 << 20, // over all processors
     RING_MAX = 8 << 20,     // 0.3 s of nothing but faults
     RING_MIN = 256 << 10,
+    SMALLEST_RING = 16 << 10,
     STACK_RINGS_BYTES = 16 << 20,
     STACK_RING_MAX = 2 << 20,
     STACKS_A_SECOND = 2000,
@@ -268,29 +269,49 @@ static size_t ring_size(size_t total, size_t largest, int processors) {
     return size;
 }
 
-static int open_keeper(struct perf_records *r, const struct perf_records_options *o, int cpu) {
+struct ring_sizes {
+    size_t faults, stacks; // bytes
+};
+
+static int open_keeper(struct perf_records *r, const struct perf_records_options *o, int cpu, struct ring_sizes sizes) {
     struct perf_keeper *keeper = &r->keepers[cpu];
-    size_t size = o->ring_bytes ? o->ring_bytes : ring_size(RINGS_BYTES, RING_MAX, r->count);
-    keeper->faults.fd = keeper->stacks.fd = -1;
-    r->fault_attr = make_attr(o, false, size);
-    int error = perf_ring_open(&keeper->faults, &r->fault_attr, o->pid, cpu, size);
+    r->fault_attr = make_attr(o, false, sizes.faults);
+    int error = perf_ring_open(&keeper->faults, &r->fault_attr, o->pid, cpu, sizes.faults);
     if (error || !r->stacks) return error;
-    size = ring_size(STACK_RINGS_BYTES, STACK_RING_MAX, r->count);
-    r->stack_attr = make_attr(o, true, size);
+    r->stack_attr = make_attr(o, true, sizes.stacks);
     keeper->slot_bytes = r->stack_attr.sample_stack_user;
-    return perf_ring_open(&keeper->stacks, &r->stack_attr, o->pid, cpu, size);
+    return perf_ring_open(&keeper->stacks, &r->stack_attr, o->pid, cpu, sizes.stacks);
 }
 
 // A processor that is offline has no events and no faults.
-static int open_keepers(struct perf_records *r, const struct perf_records_options *o) {
-    int opened = 0;
-    for (int cpu = 0; cpu < r->count; cpu++) {
-        int error = open_keeper(r, o, cpu);
-        if (error == -ENODEV) continue;
-        if (error) return error;
-        opened++;
+static int open_all(struct perf_records *r, const struct perf_records_options *o, struct ring_sizes sizes) {
+    int opened = 0, error = 0;
+    for (int cpu = 0; cpu < r->count && error == 0; cpu++) {
+        error = open_keeper(r, o, cpu, sizes);
+        if (error == -ENODEV)
+            error = 0;
+        else
+            opened += error == 0;
     }
-    return opened ? 0 : -ENODEV;
+    if (error == 0 && !opened) error = -ENODEV;
+    for (int cpu = 0; cpu < r->count && error; cpu++) {
+        perf_ring_close(&r->keepers[cpu].faults);
+        perf_ring_close(&r->keepers[cpu].stacks);
+    }
+    return error;
+}
+
+// Plain users may lock little memory (kernel.perf_event_mlock_kb): as large as is allowed.
+static int open_keepers(struct perf_records *r, const struct perf_records_options *o) {
+    struct ring_sizes sizes = {.faults = o->ring_bytes,
+                               .stacks = ring_size(STACK_RINGS_BYTES, STACK_RING_MAX, r->count)};
+    if (!sizes.faults) sizes.faults = ring_size(RINGS_BYTES, RING_MAX, r->count);
+    for (;;) {
+        int error = open_all(r, o, sizes);
+        if ((error != -EPERM && error != -ENOMEM) || sizes.faults / 2 < SMALLEST_RING) return error;
+        sizes.faults /= 2;
+        if (sizes.stacks / 2 >= SMALLEST_RING) sizes.stacks /= 2;
+    }
 }
 
 static void control(struct perf_records *r, bool faults, bool stacks, unsigned long request) {

@@ -5,8 +5,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { SMALLEST_RING = 16 << 10 };
-
 static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu) {
     long fd = syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
     if (fd < 0 && errno == EINVAL && (attr->read_format & PERF_FORMAT_LOST)) {
@@ -20,12 +18,7 @@ int perf_ring_open(struct perf_ring *ring, struct perf_event_attr *attr, pid_t p
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     *ring = (struct perf_ring){.fd = open_event(attr, pid, cpu)};
     if (ring->fd < 0) return ring->fd;
-    void *memory = MAP_FAILED;
-    for (; size >= SMALLEST_RING; size /= 2) {
-        memory = mmap(NULL, page + size, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
-        if (memory != MAP_FAILED) break;
-        if (errno != EPERM && errno != ENOMEM) break; // EPERM: more than may be locked
-    }
+    void *memory = mmap(NULL, page + size, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
     if (memory == MAP_FAILED) {
         int error = -errno;
         close(ring->fd);

@@ -70,7 +70,9 @@ static void explain_records(struct sources *s) {
     say(s->why, sizeof s->why, "records: page-fault records and asynchronous write-protection work here");
     if (!s->perf_kernel)
         say(s->why, sizeof s->why,
-            "; faults inside system calls are not recorded (perf_event_paranoid %d; run as root for them)",
+            "; faults inside system calls are not recorded, and some may be lost in storms, because a plain user's "
+            "rings "
+            "are small (perf_event_paranoid %d, perf_event_mlock_kb); run as root for all",
             s->perf_paranoid);
 }
 
