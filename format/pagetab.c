@@ -13,8 +13,10 @@ enum { LEAF_BYTES = VMV_LEAF_PAGES * sizeof(struct vmv_page) };
 struct leaf {
     unsigned references;
     uint16_t known, resident, swapped; // pages
+    bool summed;                       // `sums` hold
     struct vmv_page same;              // stands for all 512 while `pages` is NULL
     struct vmv_page *pages;
+    struct vmv_page_sums sums;
 };
 struct node {
     unsigned references;
@@ -285,6 +287,55 @@ struct vmv_page_counts vmv_page_table_count(const struct vmv_page_table *table, 
     return counts;
 }
 
+bool vmv_page_kept(const struct vmv_page *page) {
+    bool contents = page->content == VMV_CONTENT_ZERO || page->content >= VMV_CONTENT_FIRST;
+    bool watched = page->armed || page->state == VMV_PAGE_ZERO;
+    return contents && watched && page->certainty == VMV_CERT_EXACT && page->written <= page->captured &&
+           !(page->flags & (VMV_PAGEF_HUGE | VMV_PAGEF_SKIPPED));
+}
+
+static void widen(uint64_t *low, uint64_t *high, uint64_t value, bool first) {
+    if (first || value < *low) *low = value;
+    if (first || value > *high) *high = value;
+}
+
+static void sums_add(struct vmv_page_sums *sums, const struct vmv_page *page, unsigned times) {
+    bool resident = page->state == VMV_PAGE_RESIDENT || page->state == VMV_PAGE_ZERO;
+    bool swapped = page->state == VMV_PAGE_SWAPPED, kept = (resident || swapped) && vmv_page_kept(page);
+    sums->known += page_known(page) ? times : 0;
+    sums->resident += resident ? times : 0;
+    sums->swapped += swapped ? times : 0;
+    sums->huge += page->flags & VMV_PAGEF_HUGE ? times : 0;
+    if (page->written) widen(&sums->written_low, &sums->written_high, page->written, !sums->written);
+    sums->written += page->written ? times : 0;
+    if (kept) widen(&sums->captured_low, &sums->captured_high, page->captured, !sums->kept);
+    sums->kept += kept ? times : 0;
+}
+
+static const struct vmv_page_sums *leaf_sums(struct leaf *leaf) {
+    if (leaf->summed) return &leaf->sums;
+    leaf->summed = true;
+    leaf->sums = (struct vmv_page_sums){0};
+    if (!leaf->pages) sums_add(&leaf->sums, &leaf->same, VMV_LEAF_PAGES);
+    for (unsigned i = 0; leaf->pages && i < VMV_LEAF_PAGES; i++) sums_add(&leaf->sums, &leaf->pages[i], 1);
+    return &leaf->sums;
+}
+
+bool vmv_page_table_stretch(const struct vmv_page_table *table, uint64_t first, uint64_t end,
+                            struct vmv_page_stretch *stretch) {
+    struct leaf *leaf;
+    uint64_t key = first >> VMV_LEAF_SHIFT;
+    while ((leaf = leaf_next(table, &key)) && !leaf->known) key++;
+    uint64_t from = key << VMV_LEAF_SHIFT, to = from + VMV_LEAF_PAGES;
+    if (!leaf || from >= end || first >= end) return false;
+    if (from < first) from = first;
+    if (to > end) to = end;
+    const struct vmv_page *pages = leaf->pages ? &leaf->pages[from % VMV_LEAF_PAGES] : &leaf->same;
+    *stretch = (struct vmv_page_stretch){from, pages, !leaf->pages, to - from, NULL};
+    if (to - from == VMV_LEAF_PAGES) stretch->sums = leaf_sums(leaf);
+    return true;
+}
+
 static size_t memory_of(const void *child, unsigned level) {
     const struct leaf *leaf = child;
     if (level == LEVELS) return sizeof *leaf + (leaf->pages ? LEAF_BYTES : 0);
@@ -380,6 +431,7 @@ static void forget_leaves(struct vmv_page_table *table, uint64_t page, uint64_t 
 static bool change_leaf(struct vmv_page_table *table, struct leaf *leaf, const struct change *c, uint64_t from,
                         uint64_t to) {
     struct vmv_page_counts before = {0}, after = {0};
+    leaf->summed = false;
     bool whole = to - from == VMV_LEAF_PAGES;
     if (whole && !leaf->pages && (c->flags & VMV_PAGES_ALIKE)) {
         change_page(c, &leaf->same, 0, &before, &after);
@@ -402,6 +454,7 @@ static bool change_one(struct vmv_page_table *table, uint64_t page, const struct
     struct vmv_page *entry = &leaf->pages[page % VMV_LEAF_PAGES];
     bool known = page_known(entry);
     unsigned state = entry->state;
+    leaf->summed = false;
     if (!known && !(c->flags & VMV_PAGES_CREATE)) return true;
     c->change(entry, c->how, 0);
     if (entry->state == state && known && page_known(entry)) return true;
@@ -461,6 +514,7 @@ struct vmv_page *vmv_page_table_get(struct vmv_page_table *table, uint64_t page)
         return &table->scratch;
     }
     leaf_spread(table->pool, leaf);
+    leaf->summed = false;
     return &leaf->pages[page % VMV_LEAF_PAGES];
 }
 

@@ -36,6 +36,9 @@ const struct vmv_page *vmv_page_table_peek(const struct vmv_page_table *table, u
 const struct vmv_page *vmv_page_table_next(const struct vmv_page_table *table, uint64_t *page, uint64_t end);
 // Counts known pages in [first, end): whole leaves at once.
 struct vmv_page_counts vmv_page_table_count(const struct vmv_page_table *table, uint64_t first, uint64_t end);
+// As vmv_space_stretch(), by page numbers: stretch->addr is one.
+bool vmv_page_table_stretch(const struct vmv_page_table *table, uint64_t first, uint64_t end,
+                            struct vmv_page_stretch *stretch);
 size_t vmv_page_table_memory(const struct vmv_page_table *table); // bytes reachable, shared ones too
 
 // Changes every page of [first, end); without `create` only known ones. `change` gets each page (zeroed if unknown),
@@ -52,7 +55,7 @@ void vmv_page_table_move(struct vmv_page_table *table, uint64_t from, uint64_t t
 bool vmv_page_table_fill(struct vmv_page_table *table, uint64_t first, uint64_t count, const struct vmv_page *like,
                          bool step);
 // The entry itself, made if need be. Never NULL (a scratch entry where memory is refused). Its state is not to
-// be changed through it: counts would not follow.
+// be changed through it: counts would not follow. What else is changed has to be before sums are asked for.
 struct vmv_page *vmv_page_table_get(struct vmv_page_table *table, uint64_t page);
 
 // Leaves as they lie, for writing a state: page numbers are key << VMV_LEAF_SHIFT and on.

@@ -348,6 +348,13 @@ const struct vmv_page *vmv_space_page_next(const struct vmv_space *space, uint64
     return entry;
 }
 
+bool vmv_space_stretch(const struct vmv_space *space, uint64_t addr, uint64_t end, struct vmv_page_stretch *stretch) {
+    struct vmv_page_span span = vmv_space_span(space, addr, end);
+    if (!vmv_page_table_stretch(space->pages, span.first, span.end, stretch)) return false;
+    stretch->addr <<= space->page_shift;
+    return true;
+}
+
 struct vmv_space_counts vmv_space_count(const struct vmv_space *space, uint64_t start, uint64_t end) {
     struct vmv_page_span span = vmv_space_span(space, start, end);
     struct vmv_page_counts counts = vmv_page_table_count(space->pages, span.first, span.end);

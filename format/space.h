@@ -21,13 +21,13 @@ struct vmv_page_table; // sparse: leaves of 512 pages, made on demand
 
 struct vmv_space {
     uint32_t id;
-    int32_t pid;      // the process that owns (or first owned) it
+    int32_t pid; // the process that owns (or first owned) it
     uint32_t page_size;
     struct vmv_mapping *maps; // sorted by start, disjoint, canonical
     size_t map_count, map_room;
     struct vmv_page_table *pages;
-    uint64_t brk;         // current break, 0 unknown
-    uint64_t last_frame_t;  // ns; 0: no frame yet
+    uint64_t brk;          // current break, 0 unknown
+    uint64_t last_frame_t; // ns; 0: no frame yet
     uint64_t last_frame;
     uint64_t resident_pages, swapped_pages; // counts over the page table
     uint64_t virtual_bytes;
@@ -44,8 +44,8 @@ struct vmv_space *vmv_space_copy(const struct vmv_space *from, uint32_t id, int3
 void vmv_space_destroy(struct vmv_space *space);                                          // accepts NULL
 
 // What `event` does to `space`. Events of other spaces and types without effect change nothing. Never fails: an event
-// that cannot be (a hostile trace) is clipped to page borders and the address range, which ends one page before 2^64 for
-// mappings ([vsyscall] lies high) and at 2^56 for pages. A copy shares memory with its origin: one thread for both.
+// that cannot be (a hostile trace) is clipped to page borders and the address range, which ends one page before 2^64
+// for mappings ([vsyscall] lies high) and at 2^56 for pages. A copy shares memory with its origin: one thread for both.
 void vmv_space_apply(struct vmv_space *space, const struct vmv_event *event);
 
 // The mapping that holds addr, or NULL; the first mapping that ends after addr (index map_count if none).
@@ -71,6 +71,28 @@ struct vmv_space_counts {
     uint64_t known, resident, swapped;
 };
 struct vmv_space_counts vmv_space_count(const struct vmv_space *space, uint64_t start, uint64_t end);
+// Sums over pages.
+struct vmv_page_sums {
+    uint32_t known, resident, swapped;    // resident: the shared page of zeros as well
+    uint32_t huge;                        // with VMV_PAGEF_HUGE
+    uint32_t kept;                        // in memory or swapped, and vmv_page_kept()
+    uint32_t written;                     // ever seen written
+    uint64_t written_low, written_high;   // ns, of those
+    uint64_t captured_low, captured_high; // ns, of the kept
+};
+// Its contents were captured whole, no event since says that they changed, and the next change would be seen.
+bool vmv_page_kept(const struct vmv_page *page);
+// Pages side by side: entry i is the page at addr + i * page_size; entries of which nothing is known are zero.
+struct vmv_page_stretch {
+    uint64_t addr;
+    const struct vmv_page *pages; // `count`, or one that stands for all
+    bool alike;
+    size_t count;                     // at most 512
+    const struct vmv_page_sums *sums; // over all of them; NULL where a border cuts them
+};
+// The next stretch with known pages at or after addr and below end. False: there is none. It holds until the space
+// changes. Sums are remembered until a page among theirs changes.
+bool vmv_space_stretch(const struct vmv_space *space, uint64_t addr, uint64_t end, struct vmv_page_stretch *stretch);
 // Bytes the space holds in memory, for cache budgets; what copies share is counted for each.
 size_t vmv_space_memory(const struct vmv_space *space);
 

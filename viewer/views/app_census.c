@@ -13,37 +13,18 @@ struct app_census_walk {
     bool begun;
 };
 
-static void count(struct app_census *census, enum vmv_certainty certainty) {
-    switch (certainty) {
-    case VMV_CERT_EXACT:
-        census->exact++;
-        break;
-    case VMV_CERT_TORN:
-        census->torn++;
-        break;
-    case VMV_CERT_STALE:
-    case VMV_CERT_PARTIAL:
-        census->stale++;
-        break;
-    default:
-        census->unknown++;
-        break;
-    }
-}
-
 /* Counts pages of one mapping from walk->addr on; true when it is done. */
 static bool walk_mapping(struct app *app, struct app_census_walk *walk, uint64_t end) {
-    const struct vmv_page *page;
-    uint64_t step = app->space->page_size;
-    int counted = 0;
-    while ((page = vmv_space_page_next(app->space, &walk->addr, end))) {
-        if (app_page_resident(page) || page->state == VMV_PAGE_SWAPPED)
-            count(&app->census, timeline_page(app->tl, app->space_id, walk->addr).certainty);
-        if (walk->addr > UINT64_MAX - step) return true;
-        walk->addr += step;
-        if (++counted % 256 == 0 && !app_budget_left(app)) return false;
-    }
-    return true;
+    struct timeline_census found = {0};
+    int steps = 0;
+    bool more = true, time = true;
+    while (time && (more = timeline_census(app->tl, app->space_id, &walk->addr, end, &found)))
+        if (++steps % 16 == 0) time = app_budget_left(app);
+    app->census.exact += found.exact;
+    app->census.stale += found.stale;
+    app->census.torn += found.torn;
+    app->census.unknown += found.unknown;
+    return !more;
 }
 
 static void walk_on(struct app *app, struct app_census_walk *walk) {

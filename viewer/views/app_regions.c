@@ -14,12 +14,6 @@ uint64_t app_age_bound(int index) {
     return index % 2 ? bound * 3 : bound;
 }
 
-void app_ages_add(struct app_ages *ages, uint64_t age_ns) {
-    int i = 0;
-    for (uint64_t bound = 1000000; i < APP_AGES && age_ns > bound; i++) bound = i % 2 ? bound / 3 * 10 : bound * 3;
-    ages->count[i]++;
-}
-
 bool app_page_resident(const struct vmv_page *page) {
     return page->state == VMV_PAGE_RESIDENT || page->state == VMV_PAGE_ZERO;
 }
@@ -30,25 +24,71 @@ bool app_page_written(const struct vmv_space *space, const struct vmv_page *page
     return page->written && space->last_frame_t && page->written >= space->last_frame_t;
 }
 
-static void count_pages(struct app *app, struct app_mapping *mapping, struct app_ages *ages) {
-    const struct vmv_space *space = app->space;
-    const struct vmv_page *page;
-    uint64_t addr = mapping->map->start, step = space->page_size, huge = UINT64_MAX;
+struct ages {                  /* how old the last write of a page is, by the time of the write */
+    uint64_t latest[APP_AGES]; /* ns: of class i + 1 and above are those written before it */
+    struct app_ages *count;
+};
+
+static struct ages ages_of(const struct app *app, struct app_ages *count) {
+    struct ages ages = {.count = count};
+    for (int i = 0; i < APP_AGES; i++) ages.latest[i] = app->t > app_age_bound(i) ? app->t - app_age_bound(i) : 0;
+    return ages;
+}
+
+static int age_class(const struct ages *ages, uint64_t written) {
+    int i = APP_AGES;
+    while (i > 0 && written >= ages->latest[i - 1]) i--;
+    return i;
+}
+
+static void count_each(const struct vmv_space *space, struct app_mapping *mapping,
+                       const struct vmv_page_stretch *stretch, const struct ages *ages) {
+    uint64_t since = space->last_frame_t ? space->last_frame_t : UINT64_MAX, block = UINT64_MAX;
     uint64_t huge_bytes = app_huge_bytes(space->page_size);
-    while ((page = vmv_space_page_next(space, &addr, mapping->map->end))) {
-        mapping->known++;
-        mapping->resident += app_page_resident(page);
-        if (!app_page_written(space, page)) {
-            if (page->written) app_ages_add(ages, app->t > page->written ? app->t - page->written : 0);
+    for (size_t i = 0; i < stretch->count; i++) {
+        const struct vmv_page *page = &stretch->pages[stretch->alike ? 0 : i];
+        if (!page->written) continue;
+        if (page->written < since) {
+            ages->count->count[age_class(ages, page->written)]++;
         } else if (!(page->flags & VMV_PAGEF_HUGE)) {
             mapping->written++;
-        } else if (addr / huge_bytes != huge) {
-            huge = addr / huge_bytes;
+        } else if ((stretch->addr + i * space->page_size) / huge_bytes != block) {
+            block = (stretch->addr + i * space->page_size) / huge_bytes;
             mapping->written++;
             mapping->huge++;
         }
-        if (addr > UINT64_MAX - step) break;
-        addr += step;
+    }
+}
+
+/* All of one age: they are counted at once. */
+static bool count_at_once(const struct vmv_space *space, const struct vmv_page_sums *sums, const struct ages *ages) {
+    bool now = sums->written && space->last_frame_t && sums->written_high >= space->last_frame_t;
+    if (now || age_class(ages, sums->written_low) != age_class(ages, sums->written_high)) return false;
+    ages->count->count[age_class(ages, sums->written_high)] += sums->written;
+    return true;
+}
+
+static void count_states(struct app_mapping *mapping, const struct vmv_page_stretch *stretch) {
+    for (size_t i = 0; i < stretch->count; i++) {
+        const struct vmv_page *page = &stretch->pages[stretch->alike ? 0 : i];
+        mapping->known += page->state != VMV_PAGE_UNKNOWN || page->content != VMV_CONTENT_NONE;
+        mapping->resident += app_page_resident(page);
+    }
+}
+
+static void count_pages(struct app *app, struct app_mapping *mapping, const struct ages *ages) {
+    struct vmv_page_stretch stretch;
+    uint64_t addr = mapping->map->start;
+    while (vmv_space_stretch(app->space, addr, mapping->map->end, &stretch)) {
+        const struct vmv_page_sums *sums = stretch.sums;
+        if (sums) {
+            mapping->known += sums->known;
+            mapping->resident += sums->resident;
+        } else {
+            count_states(mapping, &stretch);
+        }
+        if (!sums || !count_at_once(app->space, sums, ages)) count_each(app->space, mapping, &stretch, ages);
+        addr = stretch.addr + stretch.count * app->space->page_size;
     }
 }
 
@@ -164,13 +204,14 @@ void app_regions_free(struct app *app) { clear(&app->regions); }
 static void add_mappings(struct app *app) {
     struct app_regions *regions = &app->regions;
     const struct vmv_space *space = app->space;
+    struct ages ages = ages_of(app, regions->ages);
     for (size_t i = 0; i < space->map_count; i++) {
         struct app_mapping *mapping = &regions->map[regions->count++];
         mapping->map = &space->maps[i];
         mapping->kind = vmv_mapping_kind(space, mapping->map);
         const struct vmv_mapping *above = i + 1 < space->map_count ? &space->maps[i + 1] : NULL;
         app_name_mapping(mapping, app->world, space->id, above);
-        count_pages(app, mapping, regions->ages);
+        count_pages(app, mapping, &ages);
         regions->bytes += mapping->map->end - mapping->map->start;
         regions->resident += mapping->resident;
         regions->written += mapping->written;

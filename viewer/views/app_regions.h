@@ -11,7 +11,6 @@ struct app_ages {
     uint64_t count[APP_AGES + 1];
 };
 uint64_t app_age_bound(int index); /* ns */
-void app_ages_add(struct app_ages *ages, uint64_t age_ns);
 
 /* Whether a page counts as resident in sums. */
 bool app_page_resident(const struct vmv_page *page);
