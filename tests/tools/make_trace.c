@@ -6,6 +6,7 @@
 //   make_trace empty OUT       a recording in which nothing happened
 //   make_trace unfinished OUT  the small one, left by a writer that was killed before it could end it
 //   make_trace long N OUT      N events, for the time that commands take
+//   make_trace mixed OUT       a page touched first by one instruction, written three times by another
 //
 // The values are in tests/viewer/test_inspect.py.
 #include "writer.h"
@@ -369,6 +370,19 @@ static void make_long(uint64_t count, const char *path) {
     finish(writer, (struct vmv_end){.duration_ns = MS + 1000 * count, .exited = true});
 }
 
+static void make_mixed(const char *path) {
+    struct vmv_meta meta = small_meta();
+    struct vmv_writer *writer = trace_open(path, &meta);
+    emit_start(writer);
+    for (uint64_t i = 0; i < 4; i++) {
+        struct vmv_event event = event_at((1 + i) * MS, VMV_EV_FAULT);
+        event.addr = HEAP + 8, event.pc = PROGRAM + (i == 0 ? 0x10 : 0x20), event.access = VMV_ACCESS_WRITE;
+        event.kind = i == 0 ? VMV_FAULT_FIRST_TOUCH : VMV_FAULT_WRITE, event.source = VMV_SOURCE_RECORDS;
+        emit(writer, event);
+    }
+    finish(writer, (struct vmv_end){.duration_ns = 5 * MS, .exited = true});
+}
+
 int main(int argc, char **argv) {
     const char *kind = argc > 2 ? argv[1] : "", *path = argc > 2 ? argv[argc - 1] : NULL;
     if (strcmp(kind, "small") == 0) {
@@ -381,10 +395,12 @@ int main(int argc, char **argv) {
         make_aarch64(path);
     } else if (strcmp(kind, "empty") == 0) {
         make_empty(path);
+    } else if (strcmp(kind, "mixed") == 0) {
+        make_mixed(path);
     } else if (strcmp(kind, "long") == 0 && argc == 4) {
         make_long(strtoull(argv[2], NULL, 10), path);
     } else {
-        fprintf(stderr, "usage: make_trace small|names|aarch64|empty|unfinished|long N OUT\n");
+        fprintf(stderr, "usage: make_trace small|names|aarch64|empty|unfinished|mixed|long N OUT\n");
         return 2;
     }
     return 0;

@@ -272,6 +272,16 @@ class Info(InspectCase):
         for word in ("./demo --quick a b", "killed by SIGSEGV", "2023-11-14 22:13:20 UTC", "records were lost", "3 frames"):
             self.assertIn(word, text)
 
+    def test_faults_by_kind(self):
+        none = {"unknown": 0, "first-touch": 0, "write": 0, "populated": 0, "file": 0}
+        self.assertEqual(self.one("info")["faults"], {**none, "first-touch": 4, "populated": 3})
+        path = made("mixed")
+        info = self.one("info", path=path)
+        self.assertEqual((info["faults"], info["events"]["fault"]), ({**none, "first-touch": 1, "write": 3}, 4))
+        text = self.inspect("info", path).out
+        self.assertRegex(text, r"(?m)^  fault +4$")
+        self.assertRegex(text, r"(?m)^    write +3  .*write-protection")
+
     def test_nothing_happened(self):
         info = self.one("info", path=made("empty"))
         self.assertEqual((info["frames"], info["exit"], info["gaps"], info["processes"]), (0, None, [], 0))
@@ -569,6 +579,11 @@ class Summary(InspectCase):
         self.assertEqual(summary["final_resident"], sum(m["resident"] for m in self.ask("maps")))
         self.assertTrue(any("gap" in note for note in summary["notes"]))
         self.assertTrue(any("SIGSEGV" in note for note in summary["notes"]))
+
+    def test_growth_is_by_first_touches(self):
+        grower = self.one("summary", path=made("mixed"))["growers"][0]
+        self.assertEqual((grower["stack"], grower["touches"], grower["all_touches"]), ([{"pc": hex(PROGRAM + 0x10)}], 1, 1))
+        self.assertIn("1 of 1 first touch ", self.inspect("summary", made("mixed")).out)
 
     def test_span(self):
         self.assertEqual(self.one("summary", "--from", "25ms")["growers"], [])

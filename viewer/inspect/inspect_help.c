@@ -61,9 +61,11 @@ static const struct {
 const char inspect_help_info[] =
     "Prints the program and its arguments, when and where it ran, how it ended, how long the\n"
     "recording is, which sources it rests on and why not better ones, what it cost, how many\n"
-    "events of each type it holds, and its gaps. Opening is quick however long the trace is.\n"
-    "Pages that became resident without a fault record are listed by events as faults of the kind\n"
-    "\"populated\", but not counted here.\n"
+    "events of each type it holds, and its gaps. Faults are counted by kind as well: first-touch,\n"
+    "file (a page of a file was brought in), write (caught by the recorder's write-protection: the\n"
+    "first write to a page after each frame, which would not fault without the recorder), unknown.\n"
+    "Pages that became resident without a fault record are of the kind \"populated\"; they are not\n"
+    "counted as events. Quick however long the trace is: millions of faults are not counted by kind.\n"
     "\n"
     "EXAMPLES\n"
     "  vmvis-inspect info trace.vmv\n"
@@ -81,9 +83,9 @@ const char inspect_help_verify[] =
 
 const char inspect_help_summary[] =
     "Prints the largest resident and virtual size, the mappings whose resident size grew most\n"
-    "between --from and --to (default: the whole life of the process) with the instruction whose\n"
-    "page faults touched most of them, the pages seen written most often (at most once a frame or\n"
-    "fault), and what must be known to read the numbers.\n"
+    "between --from and --to (default: the whole life of the process) with the instruction that\n"
+    "touched most of their pages first (faults of the kinds first-touch and file), the pages seen\n"
+    "written most often (at most once a frame or fault), and what must be known to read the numbers.\n"
     "\n"
     "EXAMPLES\n"
     "  vmvis-inspect summary trace.vmv\n"

@@ -1,6 +1,8 @@
 // info: what was recorded, how, how completely and at what cost.
 #include "inspect.h"
 
+#include "inspect_event.h"
+#include "inspect_info_faults.h"
 #include "inspect_show.h"
 #include "inspect_table.h"
 
@@ -16,6 +18,7 @@ struct info {
     const struct vmv_file_header *header;
     uint64_t bytes, duration, processes, threads;
     uint64_t events[VMV_EV_TYPE_COUNT];
+    struct info_faults faults;
     const struct vmv_event *landmarks;
     size_t landmark_count, frame_count;
 };
@@ -65,6 +68,7 @@ static struct info info_gather(struct inspect *in) {
     info.processes = info_count(&info, false);
     info.threads = info_count(&info, true);
     info_count_events(reader, info.events);
+    info.faults = info_faults_count(in, info.events[VMV_EV_FAULT]);
     return info;
 }
 
@@ -153,6 +157,7 @@ static void json_put_counts(struct json *json, const struct info *info) {
         if (info_shows(type)) json_put_unsigned(json, vmv_event_name((enum vmv_event_type)type), info->events[type]);
     }
     json_end(json);
+    info_faults_json(json, &info->faults);
     json_put_unsigned(json, "pages_captured", info->end->pages_captured);
     json_put_unsigned(json, "file_bytes", info->bytes);
     json_put_unsigned(json, "raw_bytes", info->end->raw_bytes);
@@ -267,16 +272,37 @@ static void text_quality(struct inspect_out *out, const struct info *info) {
     text_row(out, "size", line);
 }
 
+static void text_fault_kinds(struct table *table, const struct info_faults *faults) {
+    static const struct {
+        uint8_t kind;
+        const char *what;
+    } rows[] = {{VMV_FAULT_FIRST_TOUCH, "the program touched a page for the first time"},
+                {VMV_FAULT_FILE, "a page of a file was brought in"},
+                {VMV_FAULT_WRITE, "seen by the recorder's write-protection: first writes to a page after a frame"},
+                {VMV_FAULT_UNKNOWN, "what they did is not known"},
+                {VMV_FAULT_POPULATED, "pages that came without a fault record, not counted as faults"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (faults->kinds[rows[i].kind] == 0) continue;
+        table_cell(table, "  %s", inspect_fault_kind(rows[i].kind));
+        table_cell(table, "%s", show_count(faults->kinds[rows[i].kind]).text);
+        table_cell(table, "%s", rows[i].what);
+    }
+}
+
 static void text_counts(struct inspect_out *out, const struct info *info) {
     struct table table;
     inspect_out_format(out, "\n%s, %s, %s\n\nEVENTS\n", show_plural(info->processes, "process", "processes").text,
                        show_plural(info->threads, "thread", "threads").text,
                        show_plural(info->frame_count, "frame", "frames").text);
-    table_begin(&table, "lr", NULL);
+    table_begin(&table, "lrl", NULL);
     for (int type = 1; type < VMV_EV_TYPE_COUNT; type++) {
-        if (!info_shows(type) || info->events[type] == 0) continue;
+        bool kinds = type == VMV_EV_FAULT;
+        if (!info_shows(type) || (info->events[type] == 0 && !(kinds && info->faults.kinds[VMV_FAULT_POPULATED] != 0)))
+            continue;
         table_cell(&table, "%s", vmv_event_name((enum vmv_event_type)type));
         table_cell(&table, "%s", show_count(info->events[type]).text);
+        table_cell(&table, "%s", kinds && !info->faults.known ? "too many to count them by kind" : "");
+        if (kinds) text_fault_kinds(&table, &info->faults);
     }
     table_end(&table, out, 2);
 }

@@ -87,7 +87,7 @@ static void summary_growers_text(struct inspect_out *out, const struct summary *
             table_cell(&table, "%s", INSPECT_NONE);
         } else {
             table_cell(&table, "0x%" PRIx64 "  %s of %s", grower->pc, show_count(grower->touches).text,
-                       show_plural(grower->all_touches, "fault", "faults").text);
+                       show_plural(grower->all_touches, "first touch", "first touches").text);
         }
         table_name(&table, grower->name);
     }

@@ -12,7 +12,7 @@ struct grower {          // a mapping at the end that has more resident pages th
     const char *name;
     uint64_t pc;          // of the instruction that touched most of its pages, 0: not known
     uint64_t touches;     // by it
-    uint64_t all_touches; // by any, fault records only
+    uint64_t all_touches; // by any: fault records of the kinds first-touch and file
 };
 struct busy { // a page and how often it was seen written: once a frame or fault at most
     uint64_t addr, writes;

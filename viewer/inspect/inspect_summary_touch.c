@@ -1,4 +1,4 @@
-// Who touched what grew: the fault records of each growing mapping, counted by instruction.
+// Who touched what grew: first touches of each growing mapping, by fault records, counted by instruction.
 #include "inspect_summary.h"
 
 #include <stdlib.h>
@@ -35,6 +35,11 @@ static uint64_t fault_pc(struct inspect *in, const struct vmv_event *event) {
     return event->pc;
 }
 
+// What brought a page in. A write that the recorder's own write-protection caught grew nothing.
+static bool fault_touches(const struct vmv_event *event) {
+    return event->kind == VMV_FAULT_FIRST_TOUCH || event->kind == VMV_FAULT_FILE;
+}
+
 static void grower_find(struct inspect *in, const struct summary *summary, struct grower *grower, uint32_t space,
                         struct inspect_progress *progress) {
     struct touchers touchers = {.slots = calloc(TOUCHER_SLOTS, sizeof *touchers.slots)};
@@ -45,9 +50,9 @@ static void grower_find(struct inspect *in, const struct summary *summary, struc
     struct timeline_cursor *cursor = timeline_cursor_create(in->tl, &filter);
     const struct vmv_event *event;
     while ((event = timeline_cursor_next(cursor)) != NULL) {
-        uint64_t pc = event->kind == VMV_FAULT_POPULATED ? 0 : fault_pc(in, event);
+        uint64_t pc = fault_touches(event) ? fault_pc(in, event) : 0;
         if (pc != 0) toucher_count(&touchers, pc);
-        grower->all_touches += event->kind != VMV_FAULT_POPULATED;
+        grower->all_touches += fault_touches(event);
         inspect_progress_step(progress, "who touched it", event->t, summary->to);
     }
     timeline_cursor_destroy(cursor);
