@@ -13,6 +13,7 @@ static int set_up(void **state) {
     made_map_file(&made, HEAP + 16 * PAGE, 1, MAP_PRIVATE, 0, "/opt/a/data");
     made_map_file(&made, HEAP + 32 * PAGE, 1, MAP_PRIVATE, 0, "/opt/b/data");
     made_map_file(&made, HEAP + 64 * PAGE, 1, MAP_PRIVATE, 0, "/opt/gone (deleted)");
+    made_map_file(&made, HEAP + 128 * PAGE, 1, MAP_PRIVATE, 0, "/opt/a+1");
     made.t = 20 * MS;
     made_frame(&made, 0);
     made.t = 25 * MS;
@@ -56,6 +57,9 @@ static void times(void **state) {
     is_time("1.25s", 1250 * MS);
     is_time("350ms", 350 * MS);
     is_time("0.5ms", MS / 2);
+    is_time("500us", MS / 2);
+    is_time("500\302\265s", MS / 2); // the micro sign
+    is_time("1.5\316\274s", 1500);   // the letter mu
     is_time("1250000000ns", 1250 * MS);
     is_time("1.0ns", 1);
     is_time("start", 0);
@@ -70,21 +74,23 @@ static void a_number_of_an_event(void **state) {
     uint64_t t, seq;
     bool missing;
     char error[200];
-    assert_true(timeline_time(tl, "seq:6", &t, &seq, &missing, error, sizeof error));
-    assert_int_equal(seq, 6);
+    assert_true(timeline_time(tl, "seq:7", &t, &seq, &missing, error, sizeof error));
+    assert_int_equal(seq, 7);
     assert_int_equal(t, 20 * MS);
 }
 
 static void wrong_times(void **state) {
     (void)state;
-    is_wrong("12", false, "s, ms or ns");
-    is_wrong("1.5", false, "s, ms or ns");
-    is_wrong("12min", false, "s, ms and ns");
+    is_wrong("12", false, "s, ms, us or ns");
+    is_wrong("1.5", false, "s, ms, us or ns");
+    is_wrong("12min", false, "s, ms, us and ns");
     is_wrong("", false, "a time is");
     is_wrong("-1s", false, "a time is");
     is_wrong("soon", false, "a time is");
     is_wrong("1.s", false, "digits");
     is_wrong("1.5ns", false, "finer");
+    is_wrong("1.0005us", false, "finer");
+    is_wrong("5\302s", false, "unknown unit");
     is_wrong("99999999999999999999s", false, "too large");
     is_wrong("99999999999s", false, "too large");
     is_wrong("frame:", false, "number");
@@ -104,6 +110,29 @@ static void is_place(const char *text, uint64_t wanted, uint64_t size) {
 static void is_no_place(const char *text) {
     uint64_t addr, length;
     if (timeline_place(tl, 1, text, &addr, &length)) fail_msg("%s: found", text);
+}
+
+static void places_with_an_offset(void **state) {
+    (void)state;
+    timeline_seek(tl, 30 * MS);
+    is_place("libx.so+0x10", HEAP + 16, 0);
+    is_place("map:libx.so+4096", HEAP + PAGE, 0);
+    is_place("/usr/lib/libx.so+0x8000", HEAP + 8 * PAGE, 0); // in the second one
+    is_place("0x7f00+16", 0x7f10, 0);
+    is_place("a+1", HEAP + 128 * PAGE, PAGE); // a name
+    is_place("a+1+1", HEAP + 128 * PAGE + 1, 0);
+    is_no_place("libx.so+");
+    is_no_place("libx.so+x");
+    is_no_place("libx.so+-1");
+    is_no_place("libx.so+ 1");
+    is_no_place("libx.so+1x");
+    is_no_place("libx.so+0x");
+    is_no_place("libx.so+99999999999999999999");
+    is_no_place("libx.so+0xffffffffffffffff");
+    is_no_place("+1");
+    is_no_place("map:+1");
+    is_no_place("data+1");
+    is_no_place("sym:main+1");
 }
 
 static void places(void **state) {
@@ -129,10 +158,8 @@ static void places(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(times),
-        cmocka_unit_test(a_number_of_an_event),
-        cmocka_unit_test(wrong_times),
-        cmocka_unit_test(places),
+        cmocka_unit_test(times),  cmocka_unit_test(a_number_of_an_event),  cmocka_unit_test(wrong_times),
+        cmocka_unit_test(places), cmocka_unit_test(places_with_an_offset),
     };
     return cmocka_run_group_tests_name("timeline/text", tests, set_up, tear_down);
 }

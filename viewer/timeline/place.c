@@ -1,4 +1,4 @@
-// Places by name: addresses and mappings of the world of the moment.
+// Places by name: addresses and mappings of the world of the moment, each with an offset if wanted.
 #include "timeline_internal.h"
 
 #include <errno.h>
@@ -47,8 +47,18 @@ static const struct vmv_mapping *find_named(const struct vmv_space *space, const
     return found;
 }
 
-bool timeline_place(struct timeline *tl, uint32_t space_id, const char *text, uint64_t *addr, uint64_t *length) {
-    const struct vmv_space *space = tl->at.world ? vmv_world_space(tl->at.world, space_id) : NULL;
+// "+N" at the end of `text`, decimal or 0x…: where it begins. NULL if there is none.
+static const char *find_offset(const char *text, uint64_t *offset) {
+    const char *plus = strrchr(text, '+');
+    if (!plus || plus == text || plus[1] < '0' || plus[1] > '9') return NULL;
+    if (parse_address(plus + 1, offset)) return plus;
+    char *end;
+    errno = 0;
+    *offset = strtoull(plus + 1, &end, 10);
+    return errno || *end ? NULL : plus;
+}
+
+static bool find_place(const struct vmv_space *space, const char *text, uint64_t *addr, uint64_t *length) {
     *length = 0;
     if (parse_address(text, addr)) return true;
     if (!strncmp(text, "sym:", 4)) return false; // symbols are read from objects by the layer above
@@ -60,4 +70,17 @@ bool timeline_place(struct timeline *tl, uint32_t space_id, const char *text, ui
     *addr = map->start;
     *length = map->end - map->start;
     return true;
+}
+
+bool timeline_place(struct timeline *tl, uint32_t space_id, const char *text, uint64_t *addr, uint64_t *length) {
+    const struct vmv_space *space = tl->at.world ? vmv_world_space(tl->at.world, space_id) : NULL;
+    if (find_place(space, text, addr, length)) return true; // a name may hold a plus itself
+    uint64_t offset;
+    const char *plus = find_offset(text, &offset);
+    char *base = plus ? strndup(text, (size_t)(plus - text)) : NULL;
+    bool found = base && find_place(space, base, addr, length) && offset <= UINT64_MAX - *addr;
+    free(base);
+    *length = 0; // a place inside of a thing has no size of its own
+    if (found) *addr += offset;
+    return found;
 }

@@ -12,7 +12,7 @@ struct answer {
     size_t error_size;
 };
 
-static const char grammar[] = "a time is 1.25s, 350ms, 1250000000ns, frame:12, seq:N, mark:NAME, start or end";
+static const char grammar[] = "a time is 1.25s, 350ms, 500us, 1250000000ns, frame:12, seq:N, mark:NAME, start or end";
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -37,6 +37,7 @@ static bool wrong(struct answer *answer, const char *text, const char *why) {
 static uint64_t unit_ns(const char *unit) {
     if (!strcmp(unit, "s")) return 1000000000;
     if (!strcmp(unit, "ms")) return 1000000;
+    if (!strcmp(unit, "us") || !strcmp(unit, "\302\265s") || !strcmp(unit, "\316\274s")) return 1000; // micro sign, mu
     if (!strcmp(unit, "ns")) return 1;
     return 0;
 }
@@ -63,8 +64,8 @@ static bool parse_span(struct answer *answer, const char *text) {
         if (at == fraction) return wrong(answer, text, "digits must follow the point");
     }
     uint64_t unit = unit_ns(at);
-    if (!*at) return wrong(answer, text, "a unit must follow: s, ms or ns");
-    if (!unit) return wrong(answer, text, "unknown unit; there are s, ms and ns");
+    if (!*at) return wrong(answer, text, "a unit must follow: s, ms, us or ns");
+    if (!unit) return wrong(answer, text, "unknown unit; there are s, ms, us and ns");
     if (!fraction_ns(fraction, fraction ? (size_t)(at - fraction) : 0, unit, &part))
         return wrong(answer, text, "finer than 1 ns");
     if (whole > (UINT64_MAX - part) / unit) return wrong(answer, text, "too large");

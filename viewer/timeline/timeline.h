@@ -90,10 +90,11 @@ struct timeline_region_column { uint32_t resident, written; bool mapped; };
 void timeline_region_columns(struct timeline *tl, uint32_t space, uint64_t start, uint64_t end, uint64_t from, uint64_t to,
                              struct timeline_region_column *columns, size_t count);
 
-// --- places: "0xADDR", "map:NAME", "NAME" ("[heap]", a path or its last part), "sym:NAME" where symbols are known
+// --- places: "0xADDR", "map:NAME", "NAME" ("[heap]", a path or its last part), "sym:NAME" where symbols are known;
+// with "+N" or "+0xN" behind: so many bytes further, from the first mapping of that name
 // Finds in the world of the moment. False: no such place. *length: the size of the thing, 0 if it has none.
 bool timeline_place(struct timeline *tl, uint32_t space, const char *text, uint64_t *addr, uint64_t *length);
-// "1.25s 350ms 1250000000ns frame:12 seq:N mark:NAME start end" -> ns, and the seq if it was given (else UINT64_MAX).
+// "1.25s 350ms 500us 1250000000ns frame:12 seq:N mark:NAME start end" -> ns, and the seq if it was given (else UINT64_MAX).
 // False: `error` says what is wrong; *missing tells "no such frame or mark" from a malformed time.
 bool timeline_time(struct timeline *tl, const char *text, uint64_t *t, uint64_t *seq, bool *missing, char *error, size_t error_size);
 
