@@ -6,6 +6,7 @@
 //   make_trace empty OUT       a recording in which nothing happened
 //   make_trace unfinished OUT  the small one, left by a writer that was killed before it could end it
 //   make_trace long N OUT      N events, for the time that commands take
+//   make_trace library OUT     three mappings of one file
 //   make_trace mixed OUT       a page touched first by one instruction, written three times by another
 //
 // The values are in tests/viewer/test_inspect.py.
@@ -383,6 +384,30 @@ static void make_mixed(const char *path) {
     finish(writer, (struct vmv_end){.duration_ns = 5 * MS, .exited = true});
 }
 
+static void make_library(const char *path) {
+    static const struct {
+        uint64_t at, pages;
+        uint32_t prot;
+    } parts[] = {{0, 2, 1}, {2, 1, 5}, {16, 1, 3}};
+    struct vmv_meta meta = small_meta();
+    struct vmv_writer *writer = trace_open(path, &meta);
+    emit_start(writer);
+    for (size_t i = 0; i < 3; i++) {
+        struct vmv_event event = event_at(MS, VMV_EV_MMAP);
+        event.addr = ANON + parts[i].at * PAGE, event.len = parts[i].pages * PAGE, event.prot = parts[i].prot;
+        event.flags = 2, event.ret = (int64_t)event.addr, event.inode = 5, event.dev_major = 8;
+        event.offset = i * 8 * PAGE, event.name = "/usr/lib/libx.so";
+        emit(writer, event);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        struct vmv_event event = event_at(2 * MS, VMV_EV_FAULT);
+        event.addr = ANON + parts[i].at * PAGE, event.pc = PROGRAM, event.kind = VMV_FAULT_FILE;
+        event.access = VMV_ACCESS_READ, event.source = VMV_SOURCE_RECORDS;
+        emit(writer, event);
+    }
+    finish(writer, (struct vmv_end){.duration_ns = 3 * MS, .exited = true});
+}
+
 int main(int argc, char **argv) {
     const char *kind = argc > 2 ? argv[1] : "", *path = argc > 2 ? argv[argc - 1] : NULL;
     if (strcmp(kind, "small") == 0) {
@@ -395,12 +420,14 @@ int main(int argc, char **argv) {
         make_aarch64(path);
     } else if (strcmp(kind, "empty") == 0) {
         make_empty(path);
+    } else if (strcmp(kind, "library") == 0) {
+        make_library(path);
     } else if (strcmp(kind, "mixed") == 0) {
         make_mixed(path);
     } else if (strcmp(kind, "long") == 0 && argc == 4) {
         make_long(strtoull(argv[2], NULL, 10), path);
     } else {
-        fprintf(stderr, "usage: make_trace small|names|aarch64|empty|unfinished|mixed|long N OUT\n");
+        fprintf(stderr, "usage: make_trace small|names|aarch64|empty|unfinished|library|mixed|long N OUT\n");
         return 2;
     }
     return 0;

@@ -191,6 +191,10 @@ class Absent(InspectCase):
         self.refused(1, "read", SMALL, "0x10,8", words=("0x10,8", "mapped"))
         self.refused(1, "pages", SMALL, "0x10,8", words=("0x10,8", "mapped"))
 
+    def test_the_forms_of_a_place_are_told(self):
+        for command in ("read", "maps", "pages", "events"):
+            self.refused(1, command, SMALL, "[nothing]+0x10", words=("0xADDR", "map:NAME", "+N", ",LEN"))
+
     def test_traces(self):
         folder = Path(FOLDER.name)
         self.refused(3, "info", folder / "missing.vmv", words=("missing.vmv",))
@@ -444,6 +448,39 @@ class Maps(InspectCase):
         self.assertIn("64.0 TiB", "\n".join(lines))
 
 
+class OneNameManyMappings(InspectCase):
+    """Three mappings of libx.so: two that touch, and one far away."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.path = made("library")
+        cls.starts = [ANON, ANON + 2 * PAGE, ANON + 16 * PAGE]
+
+    def test_maps(self):
+        for name in ("libx.so", "map:libx.so", "/usr/lib/libx.so"):
+            self.assertEqual([hex_of(m["start"]) for m in self.ask("maps", name, path=self.path)], self.starts, name)
+        self.assertEqual([hex_of(m["start"]) for m in self.ask("maps", "libx.so,1", path=self.path)], self.starts[:1])
+        both = self.ask("maps", "libx.so", "[heap]", path=self.path)
+        self.assertEqual([m["name"] for m in both], ["[heap]"] + ["/usr/lib/libx.so"] * 3)
+
+    def test_pages(self):
+        pages = self.ask("pages", "libx.so", path=self.path)
+        self.assertEqual(sum(p["len"] for p in pages), 4 * PAGE)
+        self.assertEqual((pages[0]["addr"], pages[-1]["addr"]), (hex(ANON), hex(ANON + 16 * PAGE)))
+
+    def test_events(self):
+        faults = self.ask("events", "--event", "fault", "libx.so", path=self.path)
+        self.assertEqual([hex_of(f["addr"]) for f in faults], self.starts)
+        self.assertEqual(len(self.ask("events", "--event", "fault", "libx.so,4096", path=self.path)), 1)
+
+    def test_read_says_that_it_is_the_first(self):
+        result = run([INSPECT, "read", self.path, "libx.so"])
+        self.assertEqual((result.status, len(result.err.splitlines())), (0, 1), result)
+        self.assertIn("3 mappings of that name", result.err)
+        self.assertTrue(result.out.startswith(f"{ANON:012x}  "), result)
+        self.inspect("read", self.path, "libx.so,8")
+
+
 class Pages(InspectCase):
     def test_values(self):
         pages = self.ask("pages", "--at", "20ms", f"{ANON:#x},12288", f"{HEAP:#x},16384")
@@ -538,6 +575,15 @@ class Read(InspectCase):
         self.assertEqual((shown["certainty"], len(shown["runs"])), ("partial", 2))
         shown = self.one("read", f"{HEAP + 3 * PAGE:#x},4", "--at", "20ms")
         self.assertEqual((shown["hex"], shown["captured_at"], shown["certainty"]), ("??" * 4, None, "unknown"))
+
+    def test_places_with_an_offset(self):
+        for place in ("[heap]+0x1000,2", "map:[heap]+4096,2", f"{HEAP:#x}+4096,2"):
+            self.assertEqual(self.one("read", place, "--at", "20ms")["hex"], "0708", place)
+        self.assertEqual(self.one("read", "[heap]+4", "--at", "20ms")["hex"], "0405060708090a0b")
+        self.assertEqual([m["name"] for m in self.ask("maps", "[heap]+16")], ["[heap]"])
+        self.assertEqual([p["addr"] for p in self.ask("pages", "[heap]+4096,1", "--at", "20ms")], [hex(HEAP + PAGE)])
+        faults = self.ask("events", "--event", "fault", "[heap]+0x1000")
+        self.assertEqual([hex_of(f["addr"]) for f in faults], [HEAP + PAGE + 8])
 
     def test_several_ranges(self):
         shown = self.ask("read", "[heap],2", f"{HEAP + PAGE:#x},2", "--at", "20ms")

@@ -98,6 +98,7 @@ const struct vmv_world *inspect_seek_last(struct inspect *in, int32_t pid, uint3
 struct inspect_range {
     uint64_t addr, length; // bytes, length > 0
     const char *text;      // as given
+    bool whole;            // a mapping by its name, without a length: there may be more of that name
 };
 struct inspect_ranges {
     struct inspect_range *items;
@@ -106,8 +107,10 @@ struct inspect_ranges {
 };
 bool inspect_ranges_parse(struct inspect *in, uint32_t space, struct inspect_ranges *ranges, int *status);
 void inspect_ranges_free(struct inspect_ranges *ranges);
-// Whether [start, end) meets one of the ranges; true without ranges.
-bool inspect_ranges_meet(const struct inspect_ranges *ranges, uint64_t start, uint64_t end);
+// How many mappings bear the name that the range was given by; 1 if it is no name.
+size_t inspect_range_mappings(const struct vmv_space *space, const struct inspect_range *range);
+// Names without a length become all mappings of that name. `space` may be NULL.
+void inspect_ranges_widen(const struct vmv_space *space, struct inspect_ranges *ranges);
 
 // --- small things that several commands print
 const char *inspect_protection(const struct vmv_mapping *mapping, char out[5]); // "rw-p"

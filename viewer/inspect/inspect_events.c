@@ -153,6 +153,7 @@ int inspect_events(struct inspect *in) {
             inspect_whose_free(&walk.whose);
             return status;
         }
+        inspect_ranges_widen(vmv_world_space(timeline_world(in->tl), space), &ranges);
     }
     walk.to = filter.to != 0 ? filter.to : timeline_duration(in->tl);
     walk_open(in, &walk, &ranges, filter);

@@ -39,14 +39,16 @@ static const struct {
     const char *text;
 } help_options[] = {
     {ACCEPT_PLACES, "  RANGE          PLACE or PLACE,LEN. A PLACE is 0xADDR or a mapping ('[heap]', a path or its\n"
-                    "                 last part), with or without map: before it. LEN is in bytes, with K, M, G or T\n"
-                    "                 for larger ones; without it the whole mapping, or 8 bytes. - reads ranges from\n"
-                    "                 standard input, one a line\n"},
-    {ACCEPT_AT, "  --at TIME      the moment: 1.25s 350ms 1250000000ns frame:12 seq:N mark:NAME start end. The\n"
-                "                 state is the one after every event at or before it. Default: end, the last\n"
-                "                 moment at which the process had its memory\n"},
+                    "                 last part), with or without map: before it; +N or +0xN behind it goes N bytes\n"
+                    "                 further. LEN is in bytes, with K, M, G or T for larger ones. Without it a name\n"
+                    "                 means all mappings of that name (read: the first), anything else 8 bytes.\n"
+                    "                 - reads ranges from standard input, one a line\n"},
+    {ACCEPT_AT, "  --at TIME      the moment: 1.25s 350ms 500us 1250000000ns frame:12 seq:N mark:NAME start end.\n"
+                "                 The state is the one after every event at or before it. start is the first\n"
+                "                 moment at which the process had mappings; end, the default, the last one at\n"
+                "                 which it had its memory\n"},
     {ACCEPT_SPAN,
-     "  --from TIME    only from this moment on (forms as 1.25s 350ms frame:12 seq:N mark:NAME start end)\n"
+     "  --from TIME    only from this moment on (forms as 1.25s 350ms 500us frame:12 seq:N mark:NAME start end)\n"
      "  --to TIME      only before this moment\n"},
     {ACCEPT_SPACE, "  --pid N        the process; default: the first one\n"
                    "  --space N      the address space (the memory of one program run; exec begins a new one)\n"},
@@ -115,8 +117,9 @@ const char inspect_help_events[] =
     "  vmvis-inspect events trace.vmv --event fault --from mark:query '[heap]'\n";
 
 const char inspect_help_maps[] =
-    "Prints start-end, protection, offset, device, inode and name as /proc/PID/maps does, with\n"
-    "mappings that continue each other joined, and between them: size; resident, the pages in\n"
+    "Prints start-end, protection, offset, device, inode and name as /proc/PID/maps does, but with\n"
+    "neighbours that continue each other joined and without [vsyscall], and between them: size; resident, the pages "
+    "in\n"
     "memory at the moment; written, those seen written in the last frame or since; ever written, at any\n"
     "time since they came to be; kind (program library file heap stack anonymous kernel). With\n"
     "ranges: only the mappings that they meet.\n"

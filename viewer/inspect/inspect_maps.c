@@ -6,6 +6,8 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 struct map_pages {
     uint64_t resident, written, ever; // pages
@@ -83,14 +85,28 @@ static void map_text_end(struct inspect_out *out, struct table *table, const str
     inspect_out_format(out, " in the last frame, %s ever\n", show_size(total->ever * size).text);
 }
 
+// Which mappings the ranges meet, by index; all without ranges.
+static bool *maps_wanted(const struct vmv_space *space, const struct inspect_ranges *ranges) {
+    bool *wanted = malloc(space->map_count + 1);
+    if (wanted == NULL) abort();
+    memset(wanted, ranges->count == 0, space->map_count + 1);
+    for (size_t r = 0; r < ranges->count; r++) {
+        const struct inspect_range *range = &ranges->items[r];
+        size_t i = vmv_space_lower_bound(space, range->addr);
+        for (; i < space->map_count && space->maps[i].start < range->addr + range->length; i++) wanted[i] = true;
+    }
+    return wanted;
+}
+
 static void maps_print(struct inspect *in, const struct inspect_moment *moment, const struct inspect_ranges *ranges) {
     struct table table;
     struct map_pages total = {0};
     uint64_t count = 0, bytes = 0;
+    bool *wanted = maps_wanted(moment->space, ranges);
     table_begin(&table, "rlrrrrrrrll", "start-end|prot|offset|dev|inode|size|resident|written|ever written|kind|name");
     for (size_t i = 0; i < moment->space->map_count && count < in->options.limit && in->out.error == 0; i++) {
         const struct vmv_mapping *mapping = &moment->space->maps[i];
-        if (!inspect_ranges_meet(ranges, mapping->start, mapping->end)) continue;
+        if (!wanted[i]) continue;
         count++;
         bytes += mapping->end - mapping->start;
         if (in->options.json) {
@@ -105,6 +121,7 @@ static void maps_print(struct inspect *in, const struct inspect_moment *moment, 
     } else {
         map_text_end(&in->out, &table, moment, count, bytes, &total);
     }
+    free(wanted);
 }
 
 int inspect_maps(struct inspect *in) {
@@ -113,6 +130,7 @@ int inspect_maps(struct inspect *in) {
     struct inspect_ranges ranges;
     if (!inspect_select(in, &moment, &status)) return status;
     if (!inspect_ranges_parse(in, moment.space->id, &ranges, &status)) return status;
+    inspect_ranges_widen(moment.space, &ranges);
     maps_print(in, &moment, &ranges);
     inspect_ranges_free(&ranges);
     return status;

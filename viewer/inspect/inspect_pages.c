@@ -243,6 +243,7 @@ int inspect_pages(struct inspect *in) {
     struct inspect_ranges ranges;
     if (!inspect_select(in, &moment, &status)) return status;
     if (!inspect_ranges_parse(in, moment.space->id, &ranges, &status)) return status;
+    inspect_ranges_widen(moment.space, &ranges);
     struct page_walk walk = {.in = in, .moment = &moment, .left = in->options.limit};
     borders_gather(&walk);
     table_begin(&walk.table, "rrrlrrl", "address|size|pages|state|written|captured|certainty");

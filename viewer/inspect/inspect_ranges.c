@@ -19,8 +19,9 @@ static bool range_number(const char *text, uint64_t *number) {
 }
 
 static bool range_malformed_address(const char *place) {
-    return place[0] == '0' && place[1] == 'x' &&
-           (place[2] == '\0' || place[2 + strspn(place + 2, "0123456789abcdefABCDEF")] != '\0');
+    if (place[0] != '0' || place[1] != 'x') return false;
+    size_t digits = strspn(place + 2, "0123456789abcdefABCDEF");
+    return digits == 0 || (place[2 + digits] != '\0' && place[2 + digits] != '+');
 }
 
 static bool range_fail(struct inspect *in, int *status, int value, const char *text, const char *why) {
@@ -39,15 +40,18 @@ static bool range_parse(struct inspect *in, uint32_t space, const char *text, st
     const char *place = vmv_arena_strdup(arena, text, length);
     if (range_malformed_address(place)) {
         return range_fail(in, status, INSPECT_USAGE, text,
-                          "not an address; write 0x and hexadecimal digits, and ,LEN for a length");
+                          "not an address; write 0x and hexadecimal digits, +N for an offset and ,LEN for a length");
     }
     if (strncmp(place, "sym:", 4) == 0) {
-        return range_fail(in, status, INSPECT_ABSENT, text, "this version knows no symbols; write 0xADDR or map:NAME");
+        return range_fail(in, status, INSPECT_ABSENT, text,
+                          "this version knows no symbols; write 0xADDR or map:NAME+N");
     }
     if (!timeline_place(in->tl, space, place, &range->addr, &size)) {
         return range_fail(in, status, INSPECT_ABSENT, text,
-                          "no such place at this moment; vmvis-inspect maps lists the mappings");
+                          "no such place at this moment; write 0xADDR, NAME, map:NAME or one of them with +N, and "
+                          ",LEN for a length; vmvis-inspect maps lists the names");
     }
+    range->whole = wanted == 0 && size != 0;
     range->length = wanted != 0 ? wanted : size != 0 ? size : 8;
     if (range->length - 1 > UINT64_MAX - range->addr - 1) range->length = UINT64_MAX - range->addr;
     if (range->length == 0) range->length = 1;
@@ -55,14 +59,18 @@ static bool range_parse(struct inspect *in, uint32_t space, const char *text, st
     return true;
 }
 
-static bool range_add(struct inspect *in, uint32_t space, const char *text, struct inspect_ranges *ranges,
-                      int *status) {
+static struct inspect_range *range_room(struct inspect_ranges *ranges) {
     if (ranges->count == ranges->room) {
         ranges->room = ranges->room == 0 ? 16 : ranges->room * 2;
         ranges->items = realloc(ranges->items, ranges->room * sizeof *ranges->items);
         if (ranges->items == NULL) abort();
     }
-    if (!range_parse(in, space, text, &ranges->items[ranges->count], &ranges->arena, status)) return false;
+    return &ranges->items[ranges->count];
+}
+
+static bool range_add(struct inspect *in, uint32_t space, const char *text, struct inspect_ranges *ranges,
+                      int *status) {
+    if (!range_parse(in, space, text, range_room(ranges), &ranges->arena, status)) return false;
     ranges->count++;
     return true;
 }
@@ -99,16 +107,51 @@ bool inspect_ranges_parse(struct inspect *in, uint32_t space, struct inspect_ran
     return true;
 }
 
+// The next mapping of the name from index *i on.
+static const struct vmv_mapping *next_of_name(const struct vmv_space *space, size_t *i, const char *name) {
+    while (*i < space->map_count) {
+        const struct vmv_mapping *mapping = &space->maps[(*i)++];
+        if (mapping->name == name || strcmp(mapping->name, name) == 0) return mapping;
+    }
+    return NULL;
+}
+
+// The mapping that a range without a length named.
+static const struct vmv_mapping *range_named(const struct vmv_space *space, const struct inspect_range *range) {
+    const struct vmv_mapping *mapping = range->whole && space != NULL ? vmv_space_find(space, range->addr) : NULL;
+    return mapping != NULL && mapping->name != NULL && mapping->name[0] != '\0' ? mapping : NULL;
+}
+
+size_t inspect_range_mappings(const struct vmv_space *space, const struct inspect_range *range) {
+    const struct vmv_mapping *mapping = range_named(space, range);
+    size_t count = 0, i = 0;
+    if (mapping == NULL) return 1;
+    while (next_of_name(space, &i, mapping->name) != NULL) count++;
+    return count;
+}
+
+void inspect_ranges_widen(const struct vmv_space *space, struct inspect_ranges *ranges) {
+    size_t given = ranges->count;
+    for (size_t r = 0; r < given; r++) {
+        const struct vmv_mapping *first = range_named(space, &ranges->items[r]), *mapping;
+        size_t at = r, i = first == NULL ? 0 : (size_t)(first - space->maps) + 1;
+        while (first != NULL && (mapping = next_of_name(space, &i, first->name)) != NULL) {
+            struct inspect_range *last = &ranges->items[at];
+            if (mapping->start == last->addr + last->length) {
+                last->length += mapping->end - mapping->start;
+                continue;
+            }
+            struct inspect_range *more = range_room(ranges);
+            *more = ranges->items[r];
+            more->addr = mapping->start;
+            more->length = mapping->end - mapping->start;
+            at = ranges->count++;
+        }
+    }
+}
+
 void inspect_ranges_free(struct inspect_ranges *ranges) {
     free(ranges->items);
     vmv_arena_free(&ranges->arena);
     *ranges = (struct inspect_ranges){0};
-}
-
-bool inspect_ranges_meet(const struct inspect_ranges *ranges, uint64_t start, uint64_t end) {
-    for (size_t i = 0; i < ranges->count; i++) {
-        const struct inspect_range *range = &ranges->items[i];
-        if (range->addr < end && start < range->addr + range->length) return true;
-    }
-    return ranges->count == 0;
 }

@@ -305,6 +305,17 @@ static int read_ranges(struct inspect *in, const struct inspect_moment *moment, 
     return status;
 }
 
+// A name stands for its first mapping here: one dump of all of them would hide where one ends.
+static void read_note_more(struct inspect *in, const struct vmv_space *space, const struct inspect_ranges *ranges) {
+    for (size_t i = 0; i < ranges->count; i++) {
+        size_t count = inspect_range_mappings(space, &ranges->items[i]);
+        if (count < 2) continue;
+        inspect_warn(
+            "%s: %.200s: there are %zu mappings of that name, this is the first; vmvis-inspect maps lists them",
+            in->options.trace, ranges->items[i].text, count);
+    }
+}
+
 static int read_check(struct inspect *in, const struct inspect_ranges *ranges) {
     if (ranges->count == 0) {
         return inspect_fail(in, INSPECT_USAGE, "read what? vmvis-inspect read TRACE PLACE,LEN; read --help says more");
@@ -329,6 +340,7 @@ int inspect_read(struct inspect *in) {
     if (block == NULL) abort();
     status = read_check(in, &ranges);
     if (status == INSPECT_OK) {
+        read_note_more(in, moment.space, &ranges);
         status = in->options.raw ? read_raw(in, &moment, &ranges, block) : read_ranges(in, &moment, &ranges, block);
     }
     free(block);
