@@ -97,6 +97,7 @@ enum vmv_page_flags {
     VMV_PAGEF_HUGE = 2,      // part of a huge page: not armed, so "written" means "may have been"
     VMV_PAGEF_FILE = 4,      // still the page of the mapped file: contents are the file's
     VMV_PAGEF_POPULATED = 8, // became resident without a fault record, by whom unknown
+    VMV_PAGEF_UNARMED = 32,  // its next write will not be seen: the mapping cannot be write-protected
     VMV_PAGEF_SKIPPED = 16,  // written, but the contents were not copied (budget, --content, --exclude)
 };
 

@@ -200,8 +200,8 @@ static void warn(struct vmv_reader *reader, bool ended) {
     if (reader->skipped_from < reader->skipped_to)
         printed =
             asprintf(&reader->warning,
-                     "%s: damaged between bytes %llu and %llu: what lies there is left out; `vmvis-inspect repair` "
-                     "keeps the rest",
+                     "%s: damaged between bytes %llu and %llu: what lies there is left out, the rest is "
+                     "shown; copy the trace again if the original is sound",
                      reader->path, (unsigned long long)reader->skipped_from, (unsigned long long)reader->skipped_to);
     else if (left > 0)
         printed = asprintf(&reader->warning,

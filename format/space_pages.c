@@ -171,13 +171,20 @@ static void absent_page(struct vmv_page *page, const void *how, uint64_t place) 
 static void run_page(struct vmv_page *page, const void *how, uint64_t place) {
     const struct vmv_event *event = how;
     (void)place;
+    uint8_t was = page->flags;
     page->state = event->state;
     page->flags = event->page_flags;
     if (event->state == VMV_PAGE_GUARD) forget_content(page);
     if (event->state == VMV_PAGE_ZERO) know_zero(page, event->t);
+    // A fault since the last frame has counted the write already: it took the protection away.
+    bool counted =
+        (was & VMV_PAGEF_WRITTEN) && !page->armed && !(event->page_flags & (VMV_PAGEF_HUGE | VMV_PAGEF_UNARMED));
+    bool in_place = event->state == VMV_PAGE_RESIDENT || event->state == VMV_PAGE_ZERO;
+    page->armed = in_place && !(event->page_flags & (VMV_PAGEF_HUGE | VMV_PAGEF_UNARMED));
     if (!(event->page_flags & VMV_PAGEF_WRITTEN)) return;
+    uint32_t writes = page->writes;
     seen_written(page, event->t);
-    page->armed = !(event->page_flags & VMV_PAGEF_HUGE);
+    if (counted) page->writes = writes;
 }
 
 static void content_page(struct vmv_page *page, const void *how, uint64_t place) {

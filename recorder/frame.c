@@ -19,6 +19,8 @@ enum {
     HUGE_COPY_BYTES = 4 << 20,   // contents of huge pages copied in one frame
     RESIDENCY_EVERY = 50,        // frames between two full looks at what is resident
     PAGE = 4096,
+    HUGE_BYTES = 2 << 20,
+    CALL_PATIENCE_NS = 1000000, // a memory call that takes longer is not waited for
 };
 
 // Calls that PTRACE_INTERRUPT breaks off without the program seeing it (measured, docs/DESIGN.md). A thread asleep in
@@ -85,8 +87,8 @@ static bool wants_interrupt(struct tracee *tracee) {
 }
 
 static void ask_to_stop(struct hold *hold, struct tracee *tracee) {
-    if (tracee->state == TRACEE_IN_CALL) { // its exit stop is near
-        tracee->awaited = true;
+    if (tracee->state == TRACEE_IN_CALL) { // its exit stop is near, unless it populates gigabytes
+        tracee->awaited = tracer_now(hold->tracer) - tracee->call_since < CALL_PATIENCE_NS;
     } else if (tracee->state == TRACEE_RUNNING && wants_interrupt(tracee)) {
         tracee->awaited = ptrace(PTRACE_INTERRUPT, tracee->tid, 0, 0) == 0;
     }
@@ -273,7 +275,7 @@ static void want(struct scan *scan, uint64_t start, uint64_t end, uint64_t pages
 
 // Huge pages are listed whether they were written or not: a bounded number is copied each frame, in turn.
 static bool want_huge(struct scan *scan, const struct track_run *run) {
-    if (scan->tracer->options->budget_percent < 0) return true;
+    if (scan->tracer->options->budget_percent < 0 || scan->frame->event.why != VMV_FRAME_INTERVAL) return true;
     if (run->start < scan->space->huge_next || scan->huge_left < run->end - run->start) return false;
     scan->huge_left -= run->end - run->start;
     scan->space->huge_next = run->end;
@@ -291,6 +293,7 @@ static void add_part(struct scan *scan, const struct vmv_mapping *mapping, struc
     bool file = is_file_page(mapping, part.pages);
     if (file) run.page_flags |= VMV_PAGEF_FILE;
     if (huge) run.page_flags |= VMV_PAGEF_HUGE;
+    if (part.pages & TRACK_PAGE_UNARMED) run.page_flags |= VMV_PAGEF_UNARMED;
     bool changed = part.pages & (TRACK_PAGE_WRITTEN | TRACK_PAGE_HUGE | TRACK_PAGE_UNARMED);
     if (changed && !file && !kernel && run.state == VMV_PAGE_RESIDENT) run.page_flags |= VMV_PAGEF_WRITTEN;
     bool copy = !file && run.state == VMV_PAGE_RESIDENT && scan->tracer->options->content;
@@ -327,9 +330,15 @@ static void add_run(struct scan *scan, struct track_run run) {
             mapping = vmv_space_find(model, run.start);
         }
         uint64_t end = mapping && mapping->end < run.end ? mapping->end : run.end;
-        if (!mapping) { // unmapped meanwhile, or of a call under way
-            run.start += PAGE;
+        if (!mapping) { // unmapped meanwhile, or of a call under way: on to what is known
+            size_t next = vmv_space_lower_bound(model, run.start);
+            run.start =
+                next < model->map_count && model->maps[next].start < run.end ? model->maps[next].start : run.end;
             continue;
+        }
+        if (run.pages & TRACK_PAGE_HUGE) { // one huge page at a time
+            uint64_t border = (run.start | (HUGE_BYTES - 1)) + 1;
+            if (border < end) end = border;
         }
         add_part(scan, mapping, (struct track_run){run.start, end, run.pages});
         run.start = end;
@@ -408,7 +417,10 @@ static void copy_contents(struct scan *scan) {
     uint64_t pages = track_runs_pages(&scan->wanted), offset = 0;
     if (!pages) return;
     bool all = tracer->options->budget_percent < 0;
-    size_t granted = sink_frame_reserve(tracer->sink, scan->frame, pages * PAGE, all) / PAGE;
+    uint64_t bytes = pages * PAGE, most = governor_copies(tracer);
+    bool last = scan->frame->event.why != VMV_FRAME_INTERVAL; // nothing can be owed beyond these
+    if (bytes > most && !last) bytes = most;
+    size_t granted = sink_frame_reserve(tracer->sink, scan->frame, bytes, all) / PAGE;
     size_t next = 0;
     if (granted) next = track_copy(scan->space->track, &scan->wanted, 0, &offset, granted, &scan->frame->copy);
     skip_from(scan, next, offset);
@@ -419,7 +431,12 @@ static void scan_pages(struct scan *scan) {
     struct track *track = scan->space->track;
     const struct vmv_space *model = scan->space->model;
     struct track_maps maps = {model->maps, model->map_count};
-    if (track_scan(track, maps, &scan->tracer->runs) != 0) return;
+    int error = track_scan(track, maps, &scan->tracer->runs);
+    if (error == -ESRCH) return;
+    if (error) {
+        tracer_note(scan->tracer, VMV_EV_GAP, scan->space, "pages could not be scanned: %s", strerror(-error));
+        return;
+    }
     for (size_t i = 0; i < scan->tracer->runs.count; i++) add_run(scan, scan->tracer->runs.runs[i]);
     if (scan->huge_left == HUGE_COPY_BYTES) scan->space->huge_next = 0; // came to the end: from the beginning next time
     copy_contents(scan);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -42,14 +43,19 @@ static void forget_owed(struct rec_space *space, const struct vmv_event *event) 
     case VMV_EV_MMAP:
         frame_forget(space, (uint64_t)event->ret, (uint64_t)event->ret + event->len);
         break;
-    case VMV_EV_MREMAP:
-        frame_forget(space, event->old_addr, event->old_addr + event->old_len);
+    case VMV_EV_MREMAP: {
+        uint64_t kept = (uint64_t)event->ret == event->old_addr ? event->len : 0;
+        if (kept < event->old_len) frame_forget(space, event->old_addr + kept, event->old_addr + event->old_len);
         break;
+    }
     case VMV_EV_BRK:
         frame_forget(space, (uint64_t)event->ret, event->old_addr);
         break;
-    case VMV_EV_MUNMAP:
     case VMV_EV_MADVISE:
+        if (event->prot != MADV_DONTNEED && event->prot != MADV_FREE && event->prot != MADV_REMOVE) break;
+        frame_forget(space, event->addr, event->addr + event->len);
+        break;
+    case VMV_EV_MUNMAP:
     case VMV_EV_SHMDT:
         frame_forget(space, event->addr, event->addr + event->len);
         break;
@@ -137,6 +143,8 @@ static void on_group_stop(struct tracer *tracer, struct tracee *tracee) {
 
 // Our own interrupt, or a stop that a frame no longer waits for.
 static void on_interrupt(struct tracer *tracer, struct tracee *tracee) {
+    struct arch_regs regs;
+    if (arch_get_regs(tracee->tid, &regs) == 0 && arch_repair_eintr(&regs)) arch_set_regs(tracee->tid, &regs);
     tracer_resume(tracer, tracee, tracee->call ? TRACEE_IN_CALL : TRACEE_RUNNING, 0);
 }
 

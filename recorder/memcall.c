@@ -3,6 +3,7 @@
 #include "tracer.h"
 
 #include "arch.h"
+#include "kernel.h"
 #include "objects.h"
 #include "peek.h"
 #include "procmaps.h"
@@ -20,6 +21,7 @@
 #include <unistd.h>
 
 enum {
+    ADVICE_COLLAPSE = 25, // MADV_COLLAPSE, 6.1
     OVERDUE_NS = 10000000,
     CALL_NS = 2 * 6000, // a stop and resume takes 5.6 to 14 us
     MARK_BYTES = 4096,
@@ -87,13 +89,39 @@ static void clear_untraced(struct tracee *tracee, struct arch_regs *regs) {
     process_vm_writev(tracee->tid, &local, 1, &remote, 1, 0);
 }
 
+// The kernel's order of this call and those beside it is not known.
+static void lose_order(struct rec_space *space, struct tracee *tracee) {
+    if (tracee->call_disordered) return;
+    tracee->call_disordered = true;
+    space->disordered++;
+}
+
+// The program's own use of userfaultfd wins: what it is about to register is given up first. And collapsing fails on
+// pages that are write-protected: the protection is taken off.
+static void make_way(struct tracer *tracer, struct tracee *tracee) {
+    struct rec_space *space = tracee->process->space;
+    struct uffdio_register wanted;
+    const uint64_t *args = tracee->call_args;
+    if (!space || !space->track) return;
+    if (tracee->call == CALL_MADVISE && args[2] == ADVICE_COLLAPSE)
+        track_disarm(space->track, args[0], args[0] + args[1]);
+    if (tracee->call != CALL_IOCTL_UFFD || args[1] != UFFDIO_REGISTER) return;
+    struct iovec local = {&wanted, sizeof wanted}, remote = {(void *)args[2], sizeof wanted};
+    if (process_vm_readv(tracee->tid, &local, 1, &remote, 1, 0) != sizeof wanted) return;
+    uint64_t start = wanted.range.start, end = start + wanted.range.len;
+    if (end <= start || !track_unregister(space->track, start, end)) return;
+    tracer_note(tracer, VMV_EV_GAP, space, "%012lx-%012lx was given up to the program's own userfaultfd", start, end);
+}
+
 static void enter_call(struct tracer *tracer, struct tracee *tracee) {
     struct rec_space *space = tracee->process->space;
     if (call_changes_mappings(tracee->call)) {
         space->holder = tracee;
         space->holder_since = tracer_now(tracer);
     }
+    tracee->call_since = tracer_now(tracer);
     tracee->call_old = space->model->brk;
+    if (space->disordered && call_changes_mappings(tracee->call)) lose_order(space, tracee);
     tracer_resume(tracer, tracee, TRACEE_IN_CALL, 0);
 }
 
@@ -169,6 +197,7 @@ void memcall_entry(struct tracer *tracer, struct tracee *tracee) {
         exec_entry(tracer, tracee);
         return;
     }
+    make_way(tracer, tracee);
     struct vmv_event ignored;
     if (!space || !call_decode(tracee->call, tracee->call_args, 0, tracer->page_size, &ignored)) {
         tracee->call = CALL_NONE;
@@ -187,9 +216,10 @@ void memcall_entry(struct tracer *tracer, struct tracee *tracee) {
 void memcall_overdue(struct tracer *tracer, uint64_t now) {
     for (struct rec_space *space = tracer->table.spaces; space; space = space->next) {
         if (!space->holder || now - space->holder_since < OVERDUE_NS || !space->waiting) continue;
-        space->holder->call_disordered = true;
+        lose_order(space, space->holder);
+        tracer_note(tracer, VMV_EV_NOTE, space,
+                    "a memory call of thread %d takes long: its order with others is unknown", space->holder->tid);
         space->holder = NULL;
-        space->disordered = true;
         memcall_let_next(tracer, space);
     }
 }
@@ -283,11 +313,10 @@ static void emit_call(struct tracer *tracer, struct tracee *tracee, int64_t ret)
         tracer_emit(tracer, &event, tracee->has_stack ? &stack : NULL);
         follow_tracking(tracer, space, &event);
     }
-    if (call_may_be_partial(tracee->call, ret) || tracee->call_disordered || space->disordered) {
-        space->disordered = false;
-        memcall_read_maps(tracer, space);
-    }
-    if (getenv("VMVIS_COMPARE")) compare_with_kernel(tracer, space);
+    if (call_may_be_partial(tracee->call, ret) || tracee->call_disordered) memcall_read_maps(tracer, space);
+    if (tracee->call_disordered) space->disordered--;
+    tracee->call_disordered = false;
+    if (tracer->compare) compare_with_kernel(tracer, space);
 }
 
 void memcall_exit(struct tracer *tracer, struct tracee *tracee) {

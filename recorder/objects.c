@@ -15,9 +15,9 @@ enum { BUCKETS = 512 };
 
 struct known {
     uint32_t dev_major, dev_minor;
-    uint64_t inode;
+    uint64_t inode, size;
+    int64_t mtime_ns;
     uint32_t number;
-    bool embedded;
     char *path;
     struct known *next;
 };
@@ -98,20 +98,33 @@ static int open_mapped(pid_t pid, const struct vmv_mapping *mapping, struct stat
     return -1;
 }
 
-static struct known *lookup(struct object_table *table, const struct vmv_mapping *mapping) {
-    struct known *known = table->buckets[mapping->inode % BUCKETS];
-    while (known && !(known->inode == mapping->inode && known->dev_major == mapping->dev_major &&
-                      known->dev_minor == mapping->dev_minor && strcmp(known->path, mapping->name) == 0))
-        known = known->next;
-    return known;
+static int64_t mtime_of(const struct stat *status) {
+    return status->st_mtim.tv_sec * 1000000000l + status->st_mtim.tv_nsec;
 }
 
-static struct known *remember(struct object_table *table, const struct vmv_mapping *mapping) {
+static bool same_file(const struct known *known, const struct vmv_mapping *mapping) {
+    return known->inode == mapping->inode && known->dev_major == mapping->dev_major &&
+           known->dev_minor == mapping->dev_minor && strcmp(known->path, mapping->name) == 0;
+}
+
+// The newest identity of the file. One that was rewritten since is another.
+static struct known *lookup(struct object_table *table, const struct vmv_mapping *mapping) {
+    struct stat now;
+    struct known *known = table->buckets[mapping->inode % BUCKETS];
+    while (known && !same_file(known, mapping)) known = known->next;
+    if (!known || stat(mapping->name, &now) != 0 || now.st_ino != mapping->inode) return known;
+    return known->size == (uint64_t)now.st_size && known->mtime_ns == mtime_of(&now) ? known : NULL;
+}
+
+static struct known *remember(struct object_table *table, const struct vmv_mapping *mapping,
+                              const struct stat *status) {
     struct known *known = calloc(1, sizeof *known);
     if (!known || !(known->path = strdup(mapping->name))) abort();
     known->dev_major = mapping->dev_major;
     known->dev_minor = mapping->dev_minor;
     known->inode = mapping->inode;
+    known->size = (uint64_t)status->st_size;
+    known->mtime_ns = mtime_of(status);
     known->number = ++table->last;
     struct known **bucket = &table->buckets[mapping->inode % BUCKETS];
     known->next = *bucket;
@@ -121,7 +134,7 @@ static struct known *remember(struct object_table *table, const struct vmv_mappi
 
 static bool wants_bytes(const struct object_table *table, const struct vmv_mapping *mapping, const struct stat *status,
                         bool is_elf) {
-    if (mapping->flags & VMV_MAP_SHARED) return false;
+    if ((mapping->flags & VMV_MAP_SHARED) && (mapping->flags & VMV_MAP_W)) return false;
     return is_elf || (uint64_t)status->st_size <= table->embed_limit;
 }
 
@@ -133,11 +146,11 @@ uint32_t objects_of_mapping(struct object_table *table, struct sink_producer *pr
     struct stat status;
     int fd = open_mapped(pid, mapping, &status);
     if (fd < 0) return 0;
-    known = remember(table, mapping);
+    known = remember(table, mapping, &status);
     struct vmv_object_identity identity = {.path = mapping->name,
                                            .inode = mapping->inode,
                                            .size = (uint64_t)status.st_size,
-                                           .mtime_ns = status.st_mtim.tv_sec * 1000000000l + status.st_mtim.tv_nsec,
+                                           .mtime_ns = mtime_of(&status),
                                            .dev_major = mapping->dev_major,
                                            .dev_minor = mapping->dev_minor};
     bool is_elf = read_build_id(fd, &identity);
@@ -145,7 +158,6 @@ uint32_t objects_of_mapping(struct object_table *table, struct sink_producer *pr
         close(fd);
         fd = -1;
     }
-    known->embedded = fd >= 0;
     sink_object(producer, known->number, &identity, fd);
     return known->number;
 }

@@ -202,6 +202,7 @@ static void prepare_tracer(struct session *session, struct vmv_writer *writer) {
     tracer->page_size = (uint64_t)sysconf(_SC_PAGESIZE);
     tracer->root = session->launch.pid;
     tracer->interval_ns = session->options->interval_ns;
+    tracer->compare = getenv("VMVIS_COMPARE") != NULL;
     governor_start(tracer);
     tracer->forward = &forward_signal;
     tracer->stop = &stop_recording;
@@ -215,6 +216,7 @@ static void prepare_tracer(struct session *session, struct vmv_writer *writer) {
 static void finish(struct session *session, struct record_result *result) {
     struct tracer *tracer = &session->tracer;
     uint64_t now = tracer_now(tracer);
+    governor_tick(tracer, now); // the last faults count too
     perf_records_close(tracer->records);
     tracer_free(tracer);
     fault_server_destroy(tracer->fault_server);
@@ -298,7 +300,6 @@ void record_run(const struct options *options, struct record_result *result) {
         not_started(result, 125, "%s: %s", options->output, strerror(-error));
         return;
     }
-    session.start = clock_ns(CLOCK_MONOTONIC);
     error = launch_start(&session.launch, path, options->command, strcmp(options->output, "-") == 0);
     if (error) {
         withdraw_output(options, &session.output);
@@ -307,5 +308,6 @@ void record_run(const struct options *options, struct record_result *result) {
         return;
     }
     set_signals();
+    session.start = clock_ns(CLOCK_MONOTONIC);
     trace(&session, result);
 }

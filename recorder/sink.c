@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PRODUCERS = 8, POOL = 4, EXECUTING = 64 };
+enum { PRODUCERS = 8, POOL = 4, EXECUTING = 64, EARLY = 256 };
 
 struct sink_producer {
     struct sink *sink;
@@ -36,6 +36,9 @@ struct sink {
     size_t content_held, content_room; // bytes of frames on their way
     struct sink_frame *pool[POOL];
     size_t pool_count;
+    struct vmv_event early[EARLY]; // fault records of processes whose FORK has not come; the writer thread's alone
+    size_t early_count;
+    uint64_t homeless;            // records whose process never came
     int32_t executing[EXECUTING]; // processes inside an exec call, 0: free; the writer thread's alone
     uint32_t *objects;            // producer's number -> trace's number; the writer thread's alone
     size_t object_room;
@@ -200,7 +203,18 @@ static bool belongs_to_new_program(struct sink *sink, const struct vmv_event *fa
 static void note_executing(struct sink *sink, const struct vmv_event *event) {
     int32_t *executing = find_executing(sink, event->pid);
     if (event->type == VMV_EV_NONE && !executing && (executing = find_executing(sink, 0))) *executing = event->pid;
-    if (event->type == VMV_EV_EXEC && executing) *executing = 0;
+    bool over = event->type == VMV_EV_EXEC || event->type == VMV_EV_EXIT;
+    if (over && executing) *executing = 0;
+}
+
+// A child may fault before its parent's stop tells of it.
+static void keep_early(struct sink *sink, const struct vmv_event *fault) {
+    if (sink->early_count == EARLY) {
+        memmove(sink->early, sink->early + 1, (EARLY - 1) * sizeof *sink->early);
+        sink->early_count--;
+        sink->homeless++;
+    }
+    sink->early[sink->early_count++] = *fault;
 }
 
 // A fault record knows process and thread; the space is the one the process had at that moment.
@@ -209,13 +223,30 @@ static bool settle_fault(struct sink *sink, struct vmv_event *event) {
     if (belongs_to_new_program(sink, event)) return false;
     if (!event->space) {
         const struct vmv_process *process = vmv_world_process(world, event->pid);
-        if (!process || !process->space) return false;
+        if (!process || !process->space) {
+            keep_early(sink, event);
+            return false;
+        }
         event->space = process->space;
     }
     const struct vmv_space *space = vmv_world_space(world, event->space);
     if (!space) return false;
     fault_kind_settle(space, event);
     return true;
+}
+
+static void write_early(struct sink *sink, const struct vmv_event *fork) {
+    size_t kept = 0, count = sink->early_count;
+    for (size_t i = 0; i < count; i++) {
+        struct vmv_event fault = sink->early[i];
+        if (fault.pid != fork->child) {
+            sink->early[kept++] = fault;
+            continue;
+        }
+        fault.t = fork->t;
+        if (settle_fault(sink, &fault)) vmv_writer_event(sink->writer, &fault);
+    }
+    sink->early_count = kept;
 }
 
 static void write_event(struct sink *sink, struct sink_item *item) {
@@ -228,6 +259,7 @@ static void write_event(struct sink *sink, struct sink_item *item) {
         event->stack = vmv_writer_stack(sink->writer, item->stack.regs, item->stack.regs_length, item->stack.sp,
                                         item->stack.bytes, item->stack.length);
     vmv_writer_event(sink->writer, event);
+    if (event->type == VMV_EV_FORK && sink->early_count) write_early(sink, event);
 }
 
 static void write_object(struct sink *sink, struct sink_item *item) {

@@ -51,26 +51,37 @@ static bool huge_was_resident(struct frame_writer *f, uint64_t addr) {
     return f->block_resident;
 }
 
-// Of a page of a huge page only its contents tell whether it was written.
-static bool huge_changed(struct frame_writer *f, const struct vmv_page *before, uint64_t addr) {
+enum change { CHANGE_UNKNOWN, CHANGE_NONE, CHANGE_SEEN };
+
+// Whether the contents copied now differ from those of before.
+static enum change compare_contents(struct frame_writer *f, const struct vmv_page *before, uint64_t addr) {
     const struct track_copy *copy = &f->frame->copy;
     while (f->number_at < copy->pages && copy->addrs[f->number_at] < addr) f->number_at++;
-    if (f->number_at == copy->pages || copy->addrs[f->number_at] != addr) return false;
-    uint64_t now = f->numbers[f->number_at], then = before ? before->content : VMV_CONTENT_NONE;
-    if (now == VMV_CONTENT_NONE) return false;
-    return now != (then == VMV_CONTENT_NONE ? (uint64_t)VMV_CONTENT_ZERO : then);
+    if (f->number_at == copy->pages || copy->addrs[f->number_at] != addr) return CHANGE_UNKNOWN;
+    uint64_t now = f->numbers[f->number_at], then = before ? before->content : (uint64_t)VMV_CONTENT_NONE;
+    if (now == VMV_CONTENT_NONE || then == VMV_CONTENT_NONE) return CHANGE_UNKNOWN;
+    return now == then ? CHANGE_NONE : CHANGE_SEEN;
 }
 
-// "Written" from a scan means: written, or not armed when it was scanned. For a page that had not been armed it says
-// only that the page is there. An anonymous page that is not the zero page was written; a shared page may have been
-// brought in by reading.
+// "Written" from a scan means: written, or not armed when it was scanned (a huge page, a child's pages after fork, a
+// mapping that moved or cannot be protected). Of a page that was not armed only its contents tell; without them, a page
+// of anonymous memory that is not the zero page was written once, a shared page may have been brought in by reading.
+static bool is_written(struct frame_writer *f, const struct vmv_event *run, const struct vmv_page *before,
+                       uint64_t addr, bool shared) {
+    if (!(run->page_flags & VMV_PAGEF_WRITTEN)) return false;
+    if (before && before->armed) return true;
+    enum change change = compare_contents(f, before, addr);
+    if (change != CHANGE_UNKNOWN) return change == CHANGE_SEEN;
+    bool known = before && before->content != VMV_CONTENT_NONE;
+    return !known && !shared;
+}
+
 static uint8_t settle_flags(struct frame_writer *f, const struct vmv_event *run, uint64_t addr, bool shared) {
     uint8_t flags = run->page_flags;
     const struct vmv_page *before = vmv_space_page_peek(f->space, addr);
     bool huge = flags & VMV_PAGEF_HUGE;
     if (!is_resident(before) && !(huge && huge_was_resident(f, addr))) flags |= VMV_PAGEF_POPULATED;
-    if (shared && !(before && before->armed)) flags &= (uint8_t)~VMV_PAGEF_WRITTEN;
-    if (huge && !huge_changed(f, before, addr)) flags &= (uint8_t)~VMV_PAGEF_WRITTEN;
+    if (!is_written(f, run, before, addr, shared)) flags &= (uint8_t)~VMV_PAGEF_WRITTEN;
     return flags;
 }
 

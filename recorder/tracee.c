@@ -47,6 +47,8 @@ static void leave_space(struct tracee *tracee) {
     struct rec_space *space = tracee->process ? tracee->process->space : NULL;
     if (!space) return;
     if (space->holder == tracee) space->holder = NULL;
+    if (tracee->call_disordered) space->disordered--;
+    tracee->call_disordered = false;
     for (struct tracee **link = &space->waiting; *link; link = &(*link)->next_waiting)
         if (*link == tracee) {
             *link = tracee->next_waiting;

@@ -60,7 +60,7 @@ struct rec_space {
     struct tracee *holder;           // in a memory call from entry to exit
     uint64_t holder_since;           // ns
     struct tracee *waiting;          // QUEUED, first come first served
-    bool disordered;                 // calls overlapped: read the maps again
+    unsigned disordered; // calls under way whose order with others is unknown: the maps are read after each
     uint64_t last_frame, next_frame; // ns: when, and when the next is due
     uint64_t cpu_ns;                 // of its processes at the last frame
     struct page_span *owed;          // written pages whose contents were not copied yet
@@ -89,6 +89,7 @@ struct tracee {
     // the memory call it is in
     enum call call;
     uint64_t call_args[6];
+    uint64_t call_since; // ns, when it was let in
     uint64_t call_old; // brk before; bytes of the shared memory segment
     bool call_disordered;
     bool has_stack;

@@ -35,6 +35,7 @@ struct tracer {
     struct track_runs runs; // the same for scans
 
     pid_t root;       // the program's first process
+    bool compare;     // VMVIS_COMPARE: the model with the kernel, after every memory call
     bool started;     // its exec was seen
     int launch_errno; // it never started: why
     bool root_ended;
@@ -110,6 +111,7 @@ void frame_due(struct tracer *tracer, uint64_t now); // those whose interval is 
 // governor.c
 void governor_start(struct tracer *tracer);
 bool governor_allows(struct tracer *tracer, const struct rec_space *space, uint64_t now); // a frame, at this moment
+uint64_t governor_copies(const struct tracer *tracer); // bytes of contents that a frame may copy
 void governor_tick(struct tracer *tracer, uint64_t now);
 
 #endif

@@ -153,6 +153,7 @@ static void end_other_threads(struct tracer *tracer, struct tracee *leader) {
         tracee = next;
     }
     leader->process->threads = 1;
+    if (leader->process->space) memcall_let_next(tracer, leader->process->space);
 }
 
 struct tracee *tree_exec_leader(struct tracer *tracer, pid_t pid) {

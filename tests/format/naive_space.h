@@ -218,14 +218,16 @@ static inline void naive_run(struct naive *naive, const struct vmv_event *e) {
             if (p->mapped && page->state == VMV_PAGE_GUARD) page->state = VMV_PAGE_SWAPPED;
             if (p->mapped) naive_gone(p);
         } else {
+            bool open_to_writes = e->page_flags & (VMV_PAGEF_HUGE | VMV_PAGEF_UNARMED);
+            bool by_fault = page->flags & VMV_PAGEF_WRITTEN && page->armed == 0; // this interval's write was counted
             page->state = e->state;
             page->flags = e->page_flags;
+            page->armed = (e->state == VMV_PAGE_RESIDENT || e->state == VMV_PAGE_ZERO) && !open_to_writes;
             if (e->state == VMV_PAGE_GUARD) naive_forget(page);
             if (e->state == VMV_PAGE_ZERO) naive_zero(page, e->t);
             if (e->page_flags & VMV_PAGEF_WRITTEN) {
                 page->written = e->t;
-                page->writes++;
-                page->armed = !(e->page_flags & VMV_PAGEF_HUGE);
+                page->writes += open_to_writes || !by_fault;
             }
         }
         if (!naive_known(page)) *page = (struct vmv_page){0};

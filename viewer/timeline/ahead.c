@@ -3,6 +3,8 @@
 // move pages end what the frame can say of them.
 #include "timeline_internal.h"
 
+#include <errno.h>
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -97,7 +99,8 @@ static void add_file(struct ahead *ahead, const struct vmv_space *space, const s
 
 static void add_call(struct ahead *ahead, const struct vmv_space *space, const struct vmv_event *event) {
     struct event_span spans[2];
-    if (event->ret < 0) return;
+    bool half_way = event->type == VMV_EV_MADVISE && event->ret == -ENOMEM; // done, but for a hole in the range
+    if (event->ret < 0 && !half_way) return;
     if (event->type == VMV_EV_MADVISE && !advice_drops(event->prot)) return;
     if (event->type == VMV_EV_BRK && (uint64_t)event->ret >= event->old_addr) return;
     if (event->type == VMV_EV_PUNCH || event->type == VMV_EV_TRUNCATE) {
