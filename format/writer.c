@@ -20,6 +20,7 @@ enum {
     REGS_CHUNK = 1 << 20,
     PAGES_DEDUP = 32 << 20,
     SMALL_DEDUP = 4 << 20,
+    STATE_EVENTS = 131072,
     STATE_LEAST = 1 << 20,
     STATE_MOST = 4 << 20,
     SUMMARY_BYTES = 64 << 10,
@@ -35,7 +36,7 @@ struct vmv_writer {
     struct vmv_blobs pages, stacks, regs;
     struct vmv_objects objects;
     uint64_t t, seq; // of the last event, ns; of the next one
-    uint64_t raw_since_state, last_state;
+    uint64_t raw_since_state, last_state, state_seq;
     unsigned chunks_since_summary;
     uint64_t summary_t; // ns, first event of the open summary
     uint64_t page_calls;
@@ -115,12 +116,14 @@ static void write_state(struct vmv_writer *writer) {
                         (struct vmv_part){payload.data, payload.length});
     writer->last_state = payload.length;
     writer->raw_since_state = 0;
+    writer->state_seq = writer->seq;
     vmv_out_free(&payload);
 }
 
 static void state_if_due(struct vmv_writer *writer) {
     uint64_t due = writer->last_state < STATE_MOST ? writer->last_state : STATE_MOST;
-    if (writer->raw_since_state >= (due > STATE_LEAST ? due : STATE_LEAST)) write_state(writer);
+    bool enough = writer->raw_since_state >= (due > STATE_LEAST ? due : STATE_LEAST);
+    if (enough || writer->seq - writer->state_seq >= STATE_EVENTS) write_state(writer);
 }
 
 static void write_summary(struct vmv_writer *writer) {

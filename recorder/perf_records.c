@@ -18,11 +18,11 @@
 enum {
     ROUND_MS = 40,          // between readings when nothing presses
     SLACK_NS = 1000000,     // a record may be written this long after its stamp
-    RINGS_BYTES = 32 << 20, // over all processors
+    RINGS_BYTES = 16 << 20, // over all processors
     RING_MAX = 8 << 20,     // 0.3 s of nothing but faults
     RING_MIN = 256 << 10,
     SMALLEST_RING = 16 << 10,
-    STACK_RINGS_BYTES = 16 << 20,
+    STACK_RINGS_BYTES = 8 << 20,
     STACK_RING_MAX = 2 << 20,
     STACKS_A_SECOND = 2000,
     REST_NS = 200000, // switching stacks off may take this long
@@ -130,6 +130,7 @@ static struct perf_keeper *oldest_of(struct perf_records *r, uint64_t until) {
 // Hands on what is stamped up to `until`, in the order of time over all processors; at most `limit` entries. False:
 // there is more.
 static bool hand_on(struct perf_records *r, uint64_t until, size_t limit) {
+    sink_wait_room(r->producer);
     for (; limit; limit--) {
         struct perf_keeper *oldest = oldest_of(r, until);
         if (!oldest) break;

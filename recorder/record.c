@@ -72,8 +72,13 @@ static int open_output(const struct options *options, struct output *output) {
     }
     int flags = O_WRONLY | O_CLOEXEC | (exists && !regular ? 0 : O_CREAT | O_EXCL);
     output->fd = open(options->output, flags, 0600);
-    output->created = output->fd >= 0 && (flags & O_CREAT);
-    return output->fd < 0 ? -errno : 0;
+    if (output->fd < 0) {
+        int error = -errno;
+        if (output->old[0]) rename(output->old, options->output);
+        return error;
+    }
+    output->created = flags & O_CREAT;
+    return 0;
 }
 
 static void withdraw_output(const struct options *options, const struct output *output) {

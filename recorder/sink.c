@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PRODUCERS = 8, POOL = 4, EXECUTING = 64, EARLY = 256 };
+enum { PRODUCERS = 8, POOL = 4, EXECUTING = 64, EARLY = 256, QUEUE_BYTES = 32 << 20 };
 
 struct sink_producer {
     struct sink *sink;
@@ -71,6 +71,16 @@ void sink_event(struct sink_producer *producer, const struct vmv_event *event, c
     pthread_mutex_lock(&sink->lock);
     sink_queue_event(&producer->queue, event, stack);
     if (event->t > producer->promise) producer->promise = event->t;
+    pthread_mutex_unlock(&sink->lock);
+}
+
+void sink_wait_room(struct sink_producer *producer) {
+    struct sink *sink = producer->sink;
+    pthread_mutex_lock(&sink->lock);
+    while (producer->queue.held > QUEUE_BYTES && !sink->finishing) {
+        pthread_cond_signal(&sink->work);
+        pthread_cond_wait(&sink->room, &sink->lock);
+    }
     pthread_mutex_unlock(&sink->lock);
 }
 
@@ -325,6 +335,7 @@ static void write_due(struct sink *sink) {
         write_item(sink, &item);
         pthread_mutex_lock(&sink->lock);
         sink_queue_release(&producer->queue);
+        pthread_cond_broadcast(&sink->room);
     }
 }
 

@@ -68,6 +68,7 @@ static struct sink_block *new_block(struct sink_queue *queue, size_t bytes) {
     if (queue->last) queue->last->next = block;
     if (!queue->first) queue->first = block;
     queue->last = block;
+    queue->held += block->room;
     return block;
 }
 
@@ -217,6 +218,7 @@ void sink_queue_release(struct sink_queue *queue) {
         return;
     }
     queue->first = block->next;
+    queue->held -= block->room;
     if (block->room > BLOCK_BYTES || (queue->spare && queue->spare->next)) {
         free(block);
         return;

@@ -20,6 +20,7 @@ struct sink_block;
 struct sink_queue {
     struct sink_block *first, *last; // blocks with items, oldest first
     struct sink_block *spare;
+    size_t held; // bytes of blocks in use
 };
 
 void sink_queue_init(struct sink_queue *queue);

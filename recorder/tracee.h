@@ -66,6 +66,7 @@ struct rec_space {
     struct page_span *owed;          // written pages whose contents were not copied yet
     size_t owed_count, owed_room;
     unsigned frames;
+    bool compat; // runs 32-bit code, whose calls the filter does not see
     uint64_t huge_next; // where copying huge pages goes on
     struct rec_space *next;
 };

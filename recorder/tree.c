@@ -209,6 +209,15 @@ static void emit_first_maps(struct tracer *tracer, struct rec_space *space) {
     tracer->program_inode = 0;
 }
 
+// The filter knows the calls of one architecture: of a 32-bit program only what frames see is known.
+static void note_compat(struct tracer *tracer, struct rec_space *space, struct tracee *leader) {
+    struct arch_regs regs;
+    space->compat = arch_get_regs(leader->tid, &regs) == 0 && arch_is_compat(&regs);
+    if (space->compat)
+        tracer_note(tracer, VMV_EV_NOTE, space,
+                    "a 32-bit program: its memory calls are not seen, maps are read at frames");
+}
+
 void tree_exec(struct tracer *tracer, struct tracee *leader) {
     struct rec_process *process = leader->process;
     end_other_threads(tracer, leader);
@@ -223,6 +232,7 @@ void tree_exec(struct tracer *tracer, struct tracee *leader) {
     emit_exec(tracer, leader, old);
     watch_pages(tracer, space, leader);
     emit_first_maps(tracer, space);
+    note_compat(tracer, space, leader);
     frame_take(tracer, space, VMV_FRAME_EXEC, leader, false);
     tracer_resume(tracer, leader, TRACEE_RUNNING, 0);
 }
