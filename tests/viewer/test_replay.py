@@ -11,7 +11,7 @@ import time
 import unittest
 from pathlib import Path
 
-from vmvis import BUILD, RECORD, REPLAY, Trace, run, sample
+from vmvis import BUILD, RECORD, REPLAY, SOURCE, Trace, run, sample
 
 MAKE_TRACE = BUILD / "bin" / "make_trace"
 PLAIN = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER")}
@@ -215,8 +215,28 @@ class Scripts(ReplayCase):
                     "key Shift+Space", "wait 50", "key Space", f"dump {self.path('backwards')}")
         forwards = int(Dump(self.path("forwards")).value("time"))
         backwards = int(Dump(self.path("backwards")).value("time"))
-        self.assertAlmostEqual(forwards, 10e6, delta=2e6)
-        self.assertAlmostEqual(backwards, 5e6, delta=3e6)
+        start = int(self.dump("seek start").value("time"))
+        self.assertAlmostEqual(forwards, start + 10e6, delta=2e6)
+        self.assertAlmostEqual(backwards, start + 5e6, delta=3e6)
+
+    def test_start_and_end_are_where_the_process_has_memory(self):
+        trace = Trace(REAL)
+        frames = [f for f in trace.ask("frames") if f["pid"] == trace.info["pid"]]
+        for where in ("start", "end"):
+            moment = self.dump(f"seek {where}")
+            self.assertTrue(trace.ask("maps", "--at", f"{moment.value('time')}ns"))
+            self.assertNotIn("no memory", moment.value("certainty"))
+        self.assertEqual(int(moment.value("time")), frames[-1]["t"])
+        self.assertIn(f"frame {frames[-1]['n']}, last {frames[-1]['n']}", moment.texts("value time"))
+        self.assertEqual(int(self.dump("seek end", "key Space").value("time")),
+                         int(self.dump("seek start").value("time")))
+
+    def test_tabs_that_are_documented_exist(self):
+        manual = (SOURCE / "docs" / "vmvis-replay.1").read_text()
+        tabs = re.search(r"^\.Ic tab Li (.*) ,$", manual, re.M).group(1).split(" | ")
+        for tab in tabs:
+            self.script(f"tab {tab}")
+            self.assertIn(tab, self.replay("--help").out)
 
     def test_wheel_zooms_around_the_pointer(self):
         before = [int(n) for n in self.dump("seek start").value("shown").split()]

@@ -1,6 +1,7 @@
 // The state behind the window: names and groups of mappings, sums, time, frames, places, searches, recency.
 #include "views_fixture.h"
 
+#include "app_curves.h"
 #include "app_history.h"
 #include "app_regions.h"
 #include "app_search.h"
@@ -106,8 +107,17 @@ static void playing_goes_both_ways_and_stops_at_the_ends(void **state) {
     assert_int_equal(app->t, 50 * MS);
     app->now_ms = 9999;
     app_play_tick(app);
-    assert_int_equal(app->t, 0);
+    assert_int_equal(app->t, app_first_moment(app));
     assert_false(app->playing);
+    app_set_speed(app, 1);
+    app_play(app, 1);
+    app->now_ms = 99999;
+    app_play_tick(app);
+    assert_int_equal(app->t, app->history->frame[app->history->frame_count - 1].t);
+    assert_false(app->playing);
+    app_play(app, 1); /* from the end: anew */
+    assert_int_equal(app->t, app_first_moment(app));
+    app_play(app, 0);
 }
 
 static void places_go_and_come_back(void **state) {
@@ -216,6 +226,52 @@ static void processes_have_their_own_histories(void **state) {
     assert_int_equal(app_regions(app)->count, 0);
 }
 
+static void ends_are_where_there_is_memory(void **state) {
+    struct app *app = app_of(state);
+    char error[UI_ERROR_SIZE];
+    assert_true(app_seek_text(app, "start", error));
+    assert_true(app_alive(app));
+    assert_true(app_seek_text(app, "end", error));
+    assert_int_equal(app_frame(app)->n, 11);
+    assert_int_equal(app_frame(app)->t, app->t);
+}
+
+static void visiting_goes_where_the_process_is_alive(void **state) {
+    struct app *app = app_of(state);
+    app_seek(app, 50 * MS);
+    assert_true(app_visit_pid(app, CHILD));
+    assert_true(app_alive(app));
+    assert_non_null(strstr(app->message, "had not begun"));
+    uint64_t t = app->t;
+    *app->message = '\0';
+    assert_true(app_visit_pid(app, 100)); /* alive then: the moment stays */
+    assert_int_equal(app->t, t);
+    assert_string_equal(app->message, "");
+}
+
+static void chart_agrees_with_what_each_frame_says(void **state) {
+    struct app *app = app_of(state);
+    app->budget_ns = 0;
+    for (size_t i = 0; i < app->history->frame_count; i++) {
+        app_seek(app, app->history->frame[i].t);
+        app_budget_begin(app);
+        const struct app_mapping *heap = mapping_named(app, "[heap]");
+        size_t done;
+        const uint32_t *written = app_curves_frames(app, heap->map->start, heap->map->end, &done);
+        assert_int_equal(done, app->history->frame_count);
+        assert_int_equal(written[i], heap->written);
+    }
+}
+
+static void faults_are_counted_backwards(void **state) {
+    struct app *app = app_of(state);
+    uint64_t from, to;
+    app_seek(app, app->history->frame[1].t);
+    assert_true(app_frame_interval(app, &from, &to));
+    assert_int_equal(app_curves_faults(app, from, to), 1);
+    assert_int_equal(app_curves_faults(app, 0, from - 2 * MS), 0);
+}
+
 static void view_range_stays_within_the_recording(void **state) {
     struct app *app = app_of(state);
     double from, to;
@@ -270,6 +326,10 @@ int main(void) {
         TEST(recency_steps_rise_with_age),
         TEST(recency_has_pages_in_its_first_step),
         TEST(processes_have_their_own_histories),
+        TEST(ends_are_where_there_is_memory),
+        TEST(visiting_goes_where_the_process_is_alive),
+        TEST(chart_agrees_with_what_each_frame_says),
+        TEST(faults_are_counted_backwards),
         TEST(view_range_stays_within_the_recording),
         TEST(layout_shrinks_and_fills_the_window),
     };

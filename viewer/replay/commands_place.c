@@ -207,7 +207,7 @@ bool command_next(void *replay, const struct ui_args *args, char *error) {
 bool command_pid(void *replay, const struct ui_args *args, char *error) {
     struct replay *self = replay;
     if (args->arg[0].integer > 0 && args->arg[0].integer <= INT32_MAX &&
-        app_set_pid(app_of(replay), (int32_t)args->arg[0].integer))
+        app_visit_pid(app_of(replay), (int32_t)args->arg[0].integer))
         return true;
     self->missing = true;
     snprintf(error, UI_ERROR_SIZE, "no process %lld in this recording", (long long)args->arg[0].integer);

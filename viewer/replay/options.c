@@ -14,8 +14,8 @@ const char replay_help[] =
     "  vmvis-replay --screenshot moment.png --at frame:12 trace.vmv\n"
     "\n"
     "Options; they may stand anywhere:\n"
-    "  --at TIME          the moment to begin with: 1.25s 350ms 1250000000ns frame:12 seq:N mark:NAME start end;\n"
-    "                     else that of the last frame\n"
+    "  --at TIME          the moment to begin with: 1.25s 350ms 1250000000ns frame:12 seq:N mark:NAME start end\n"
+    "                     (where the process has memory); else that of the last frame\n"
     "  --goto PLACE       the place to begin with: 0xADDR, [heap], a file or its last part, also with ,LEN\n"
     "  --pid N            the process to show; else the first\n"
     "  --size WxH         size of the window, from 640x400; 1440x900\n"
@@ -32,7 +32,8 @@ const char replay_help[] =
     "  seek 1.5s          goto [heap]          zoom 4096            select 0x7f5e91924000,16\n"
     "  tab bytes          key ]                click 700 300        drag 400 700 900 700\n"
     "  wheel 700 300 2    wait 500             draw picture.png     dump picture.txt\n"
-    "and every other command of the palette by its name. dump writes what is drawn as text.\n"
+    "Tabs are details, bytes and threads. Every other command of the palette works by its name. dump writes what is\n"
+    "drawn as text.\n"
     "\n"
     "Exit status: 0; 1 no such moment, place or process in the recording; 2 wrong use; 3 the trace cannot be read.\n";
 

@@ -245,8 +245,15 @@ void app_free(struct app *app);
 
 /* Go to t (held within the recording). Renews world, space, regions. Stops nothing: playing goes on from there. */
 void app_seek(struct app *app, uint64_t t);
+void app_seek_last_frame(struct app *app); /* or to the end, where the process has no frame */
 void app_seek_seq(struct app *app, uint64_t seq, uint64_t t);
-/* "1.25s", "frame:12", ...: false with the reason in error (UI_ERROR_SIZE). */
+/* The first moment at which the process has memory: its first frame if that is of its exec. */
+uint64_t app_first_moment(const struct app *app);
+/* Its last frame; without one, the last moment at which it has memory. */
+uint64_t app_last_moment(const struct app *app);
+/* It has memory at the moment shown. */
+bool app_alive(const struct app *app);
+/* "1.25s", "frame:12", "start" and "end" of the process, ...: false with the reason in error (UI_ERROR_SIZE). */
 bool app_seek_text(struct app *app, const char *text, char *error);
 /* The frame shown: the latest at or before the moment, of the space shown; NULL: none yet. *count: frames of it. */
 const struct timeline_frame *app_frame(const struct app *app);
@@ -268,8 +275,10 @@ void app_view_follow(struct app *app);
 
 /* --- place --- */
 
-/* Show the process; false: no such process in the recording. */
+/* Show the process; false: no such process in the recording. Where it is not alive, see app_visit_pid. */
 bool app_set_pid(struct app *app, int32_t pid);
+/* Show the process, and go to its last frame if it has no memory at the moment: that is said in the status line. */
+bool app_visit_pid(struct app *app, int32_t pid);
 /* Select; does not move the camera. Clears nothing else. */
 void app_select(struct app *app, struct app_place place);
 /* Select and bring into view, remembering where one was. */

@@ -1,5 +1,6 @@
 #include "app_curves.h"
 #include "app_history.h"
+#include "app_regions.h"
 #include "app_search.h"
 
 #include <stdlib.h>
@@ -29,10 +30,17 @@ struct app_curves {
     size_t thread_count;
     struct spark **spark; /* open addressing, SPARKS * 2 slots */
     size_t spark_count;
-    struct spark chart_key;
-    struct timeline_region_column *chart;
-    size_t chart_count;
-    bool chart_valid;
+    struct { /* pages written in each frame of one range */
+        int32_t pid;
+        uint32_t space;
+        uint64_t start, end;
+        uint32_t *written;
+        size_t count, done;
+    } chart;
+    struct {
+        uint32_t space;
+        uint64_t from, to, count;
+    } faults;
 };
 
 static struct app_curves *curves_of(struct app *app) {
@@ -157,22 +165,87 @@ const struct timeline_region_column *app_curves_spark(struct app *app, uint64_t 
     return spark->column;
 }
 
-const struct timeline_region_column *app_curves_chart(struct app *app, uint64_t start, uint64_t end, size_t count) {
+/* --- pages written in each frame --- */
+
+static uint32_t pages_written(const struct app *app, const struct vmv_event *event, uint64_t start, uint64_t end) {
+    uint64_t from = event->addr > start ? event->addr : start, to = event->addr + event->len;
+    if (to > end) to = end;
+    if (!(event->page_flags & VMV_PAGEF_WRITTEN) || to <= from) return 0;
+    uint64_t unit = event->page_flags & VMV_PAGEF_HUGE ? app_huge_bytes(app->world->page_size) : app->world->page_size;
+    return (uint32_t)((to - 1) / unit - from / unit + 1);
+}
+
+/* What frames say of pages carries the frame's own time. */
+static void count_frames(struct app *app, size_t first, size_t end) {
+    const struct timeline_frame *frame = app->history->frame;
+    struct timeline_filter filter = {.addr = app->curves->chart.start, .end = app->curves->chart.end};
+    filter.space = app->space_id;
+    filter.from = frame[first].t;
+    filter.to = frame[end - 1].t + 1;
+    timeline_filter_type(&filter, VMV_EV_PAGES);
+    struct timeline_cursor *cursor = timeline_cursor_create(app->tl, &filter);
+    if (!cursor) return;
+    if (filter.from > 0) timeline_cursor_seek(cursor, filter.from - 1);
+    size_t i = first;
+    for (const struct vmv_event *event; (event = timeline_cursor_next(cursor));) {
+        while (i < end && frame[i].t < event->t) i++;
+        if (i < end && frame[i].t == event->t)
+            app->curves->chart.written[i] += pages_written(app, event, filter.addr, filter.end);
+    }
+    timeline_cursor_destroy(cursor);
+}
+
+static bool chart_begin(struct app *app, uint64_t start, uint64_t end) {
+    struct app_curves *curves = app->curves;
+    size_t count = app->history->frame_count;
+    bool same = curves->chart.pid == app->pid && curves->chart.space == app->space_id &&
+                curves->chart.start == start && curves->chart.end == end && curves->chart.count == count;
+    if (same && curves->chart.written) return true;
+    free(curves->chart.written);
+    curves->chart.pid = app->pid;
+    curves->chart.space = app->space_id;
+    curves->chart.start = start;
+    curves->chart.end = end;
+    curves->chart.count = count;
+    curves->chart.done = 0;
+    curves->chart.written = calloc(count, sizeof *curves->chart.written);
+    return curves->chart.written != NULL;
+}
+
+const uint32_t *app_curves_frames(struct app *app, uint64_t start, uint64_t end, size_t *done) {
+    enum { AT_ONCE = 16 };
     struct app_curves *curves = curves_of(app);
-    if (!curves || !app->duration || !app->space_id || !count) return NULL;
-    struct spark *key = &curves->chart_key;
-    if (curves->chart_valid && curves->chart_count == count && key->space == app->space_id && key->start == start &&
-        key->end == end)
-        return curves->chart;
-    struct timeline_region_column *more = realloc(curves->chart, count * sizeof *more);
-    if (!more) return NULL;
-    memset(more, 0, count * sizeof *more);
-    curves->chart = more;
-    curves->chart_count = count;
-    *key = (struct spark){.space = app->space_id, .start = start, .end = end};
-    curves->chart_valid = true;
-    timeline_region_columns(app->tl, app->space_id, start, end, 0, app->duration, more, count);
-    return curves->chart;
+    *done = 0;
+    if (!curves || !app->space_id || !app->history || !app->history->frame_count) return NULL;
+    if (!chart_begin(app, start, end)) return NULL;
+    while (curves->chart.done < curves->chart.count && app_budget_left(app)) {
+        size_t next = curves->chart.done + AT_ONCE;
+        if (next > curves->chart.count) next = curves->chart.count;
+        count_frames(app, curves->chart.done, next);
+        curves->chart.done = next;
+    }
+    if (curves->chart.done < curves->chart.count) app->redraw = true;
+    *done = curves->chart.done;
+    return curves->chart.written;
+}
+
+uint64_t app_curves_faults(struct app *app, uint64_t from, uint64_t to) {
+    struct app_curves *curves = curves_of(app);
+    if (!curves || to <= from || !app->space_id) return 0;
+    if (curves->faults.space == app->space_id && curves->faults.from == from && curves->faults.to == to)
+        return curves->faults.count;
+    struct timeline_filter filter = {.space = app->space_id, .from = from + 1, .to = to + 1};
+    timeline_filter_type(&filter, VMV_EV_FAULT);
+    struct timeline_cursor *cursor = timeline_cursor_create(app->tl, &filter);
+    if (!cursor) return 0;
+    curves->faults.space = app->space_id;
+    curves->faults.from = from;
+    curves->faults.to = to;
+    curves->faults.count = 0;
+    timeline_cursor_seek(cursor, from);
+    while (timeline_cursor_next(cursor)) curves->faults.count++;
+    timeline_cursor_destroy(cursor);
+    return curves->faults.count;
 }
 
 void app_curves_free(struct app *app) {
@@ -183,7 +256,7 @@ void app_curves_free(struct app *app) {
     free(curves->thread);
     free(curves->spark);
     free(curves->column);
-    free(curves->chart);
+    free(curves->chart.written);
     free(curves);
     app->curves = NULL;
 }

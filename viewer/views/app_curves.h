@@ -14,8 +14,12 @@ const float *app_curves_thread(struct app *app, int32_t tid, uint64_t from, uint
  * will tell. They live as long as the app, or until too many others were asked for. */
 #define APP_CURVES_SPARK 38
 const struct timeline_region_column *app_curves_spark(struct app *app, uint64_t start, uint64_t end);
-/* The same, over all of the recording, in `count` columns; kept for one range at a time (the inspector's chart). */
-const struct timeline_region_column *app_curves_chart(struct app *app, uint64_t start, uint64_t end, size_t count);
+/* Pages of [start, end) that each frame of the process saw written, as app_mapping.written counts them; kept for one
+ * range at a time (the inspector's chart). *done: that many frames are counted, from the first; not all of them: the
+ * next picture goes on. NULL: the process has no frames. */
+const uint32_t *app_curves_frames(struct app *app, uint64_t start, uint64_t end, size_t *done);
+/* Faults of the space shown in (from, to], by their events; kept for one span at a time. */
+uint64_t app_curves_faults(struct app *app, uint64_t from, uint64_t to);
 void app_curves_free(struct app *app);
 
 #endif

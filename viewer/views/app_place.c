@@ -176,6 +176,17 @@ bool app_set_pid(struct app *app, int32_t pid) {
     return true;
 }
 
+bool app_visit_pid(struct app *app, int32_t pid) {
+    if (!app_set_pid(app, pid)) return false;
+    if (app_alive(app)) return true;
+    bool before = app->t < app_first_moment(app);
+    app->playing = false;
+    app_seek_last_frame(app);
+    app_view_follow(app);
+    app_say(app, false, "process %d %s then: this is its last frame", pid, before ? "had not begun" : "had ended");
+    return true;
+}
+
 /* --- camera --- */
 
 double app_ms(const struct app *app, double ms) { return app->motion ? ms : 0; }

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* --- seeking --- */
 
@@ -33,6 +34,8 @@ void app_seek(struct app *app, uint64_t t) {
     app_moment_changed(app);
 }
 
+void app_seek_last_frame(struct app *app) { app_seek(app, app_last_moment(app)); }
+
 void app_seek_seq(struct app *app, uint64_t seq, uint64_t t) {
     app->world = timeline_seek_seq(app->tl, seq);
     app->t = t > app->duration ? app->duration : t;
@@ -46,6 +49,8 @@ bool app_seek_text(struct app *app, const char *text, char *error) {
     uint64_t t = 0, seq = UINT64_MAX;
     bool missing = false;
     if (!timeline_time(app->tl, text, &t, &seq, &missing, error, UI_ERROR_SIZE)) return false;
+    if (!strcmp(text, "start")) t = app_first_moment(app);
+    if (!strcmp(text, "end")) t = app_last_moment(app);
     if (seq != UINT64_MAX)
         app_seek_seq(app, seq, t);
     else
@@ -53,6 +58,52 @@ bool app_seek_text(struct app *app, const char *text, char *error) {
     app_view_follow(app);
     return true;
 }
+
+/* --- the ends of a process --- */
+
+static bool is_made_here(const struct app *app, const struct app_span *span) {
+    size_t count = 0;
+    const struct vmv_event *landmark = timeline_landmarks(app->tl, &count);
+    for (size_t i = 0; i < count && landmark[i].t <= span->from; i++)
+        if (landmark[i].type == VMV_EV_FORK && landmark[i].child_space == span->space) return false;
+    return true;
+}
+
+/* When the space got its first mapping: a forked one has them from its beginning. */
+static bool first_mapping(const struct app *app, const struct app_span *span, uint64_t *t) {
+    *t = span->from;
+    if (!is_made_here(app, span)) return true;
+    struct timeline_filter filter = {.space = span->space};
+    if (app->history->frame_count) filter.to = app->history->frame[0].t + 1;
+    timeline_filter_type(&filter, VMV_EV_MAPS);
+    timeline_filter_type(&filter, VMV_EV_MMAP);
+    struct timeline_cursor *cursor = timeline_cursor_create(app->tl, &filter);
+    const struct vmv_event *event = cursor ? timeline_cursor_next(cursor) : NULL;
+    if (event) *t = event->t;
+    timeline_cursor_destroy(cursor);
+    return event != NULL;
+}
+
+uint64_t app_first_moment(const struct app *app) {
+    const struct app_history *history = app->history;
+    uint64_t t = 0;
+    if (!history) return 0;
+    if (history->frame_count && history->frame[0].why == VMV_FRAME_EXEC) return history->frame[0].t;
+    if (history->span_count && first_mapping(app, &history->span[0], &t)) return t;
+    return history->frame_count ? history->frame[0].t : t;
+}
+
+uint64_t app_last_moment(const struct app *app) {
+    const struct app_history *history = app->history;
+    if (!history) return app->duration;
+    if (history->frame_count) return history->frame[history->frame_count - 1].t;
+    if (!history->span_count) return app->duration;
+    const struct app_span *last = &history->span[history->span_count - 1];
+    /* A span ends just after the exit, with which the memory went. */
+    return last->to > app->duration ? app->duration : last->to < 2 ? 0 : last->to - 2;
+}
+
+bool app_alive(const struct app *app) { return app->space && app->space->map_count > 0; }
 
 /* --- frames and events --- */
 
@@ -86,8 +137,9 @@ void app_play(struct app *app, int direction) {
     app->playing = direction != 0;
     if (direction) app->direction = direction;
     /* From the end (or, backwards, the start) it begins anew. */
-    if (direction > 0 && app->t >= app->duration) app_seek(app, 0);
-    if (direction < 0 && app->t == 0) app_seek(app, app->duration);
+    uint64_t first = app_first_moment(app), last = app_last_moment(app);
+    if (direction > 0 && app->t >= last) app_seek(app, first);
+    if (direction < 0 && app->t <= first) app_seek(app, last);
     app->play_ms = app->now_ms;
     app->play_t = (double)app->t;
     app->redraw = true;
@@ -104,10 +156,11 @@ bool app_play_tick(struct app *app) {
     double ms = app->now_ms - app->play_ms;
     double t = app->play_t + ms * 1e6 * app->speed * app->direction;
     double from = app->play_t, from_ms = app->play_ms;
-    bool ends = t <= 0 ? app->direction < 0 : t >= (double)app->duration && app->direction > 0;
+    uint64_t end = app->direction < 0 ? app_first_moment(app) : app_last_moment(app);
+    bool ends = app->direction < 0 ? t <= (double)end : t >= (double)end;
     if (t < 0) t = 0;
     if ((uint64_t)t == app->t && !ends) return false;
-    app_seek(app, ends ? (app->direction < 0 ? 0 : app->duration) : (uint64_t)t);
+    app_seek(app, ends ? end : (uint64_t)t);
     app->play_t = from; /* counted from where playing began, so that rounding does not add up */
     app->play_ms = from_ms;
     if (ends) app->playing = false;

@@ -57,29 +57,49 @@ static void chart_gaps(struct app *app, struct ui_rect rect) {
     }
 }
 
-static void chart(struct page_writer *page, uint64_t start, uint64_t end) {
-    struct app *app = page->app;
-    size_t count = (size_t)ui_max(page->w, 1);
-    const struct timeline_region_column *column = app_curves_chart(app, start, end, count);
-    uint32_t most = 0;
-    char text[UI_FORMAT_SIZE + 8];
-    if (!column) return;
-    for (size_t i = 0; i < count; i++)
-        if (column[i].written > most) most = column[i].written;
-    snprintf(text, sizeof text, "max %u", most);
-    inspector_section(page, "written pages a frame", text);
-    struct ui_rect rect = ui_rect(page->x, page->y - 2, page->w, CHART);
-    for (size_t i = 0, next; i < count; i = next) {
-        for (next = i + 1; next < count && column[next].written == column[i].written;) next++;
-        if (!column[i].written) continue;
-        int height = ui_max((int)((double)column[i].written / most * CHART), 1);
-        ui_draw_rect(app->draw, ui_rect(rect.x + (int)i, rect.y + CHART - height, (int)(next - i), height),
+/* One bar for each frame, over the time whose writes it saw: from the frame before. */
+static void chart_bars(struct app *app, struct ui_rect rect, const uint32_t *written, size_t done, uint32_t most) {
+    const struct timeline_frame *frame = app->history->frame;
+    double scale = (double)rect.w / (double)app->duration;
+    for (size_t i = 0, next; i < done; i = next) {
+        int x0 = i ? (int)((double)frame[i - 1].t * scale) : (int)((double)app_first_moment(app) * scale), x1;
+        uint32_t high = 0;
+        /* Frames that end in the same pixel: the highest one is seen. */
+        next = i;
+        do {
+            x1 = (int)((double)frame[next].t * scale);
+            if (written[next] > high) high = written[next];
+            next++;
+        } while (next < done && (int)((double)frame[next].t * scale) <= x0 + 1);
+        if (!high) continue;
+        int height = ui_max((int)((double)high / most * CHART), 1), width = x1 - x0;
+        x0 = ui_min(x0, rect.w - 1);
+        ui_draw_rect(app->draw,
+                     ui_rect(rect.x + x0, rect.y + CHART - height, ui_max(width > 3 ? width - 1 : width, 1), height),
                      UI_WRITTEN_2);
     }
+}
+
+static void chart(struct page_writer *page, uint64_t start, uint64_t end) {
+    struct app *app = page->app;
+    size_t done = 0;
+    const uint32_t *written = app_curves_frames(app, start, end, &done);
+    uint32_t most = 0;
+    char number[UI_FORMAT_SIZE], text[UI_FORMAT_SIZE + 16];
+    if (!written || !app->duration) return;
+    for (size_t i = 0; i < done; i++)
+        if (written[i] > most) most = written[i];
+    ui_format_count(number, sizeof number, most);
+    snprintf(text, sizeof text, done < app->history->frame_count ? "counting \xe2\x80\xa6" : "max %s", number);
+    inspector_section(page, "written pages a frame", text);
+    struct ui_rect rect = ui_rect(page->x, page->y - 2, ui_max(page->w, 1), CHART);
+    ui_draw_begin_group(app->draw, "chart", "written");
+    chart_bars(app, rect, written, done, most);
     chart_gaps(app, rect);
     ui_draw_hline(app->draw, rect.x, rect.y + CHART, rect.w, UI_RULE);
     int cursor = (int)((double)app->t / (double)app->duration * (rect.w - 1));
     ui_draw_vline(app->draw, rect.x + cursor, rect.y, CHART, UI_WHITE);
+    ui_draw_end_group(app->draw);
     page->y += CHART + 6;
 }
 
@@ -122,15 +142,16 @@ static void flag_facts(struct page_writer *page, const struct app_mapping *mappi
 static void known_fact(struct page_writer *page, const struct app_mapping *mapping) {
     struct app *app = page->app;
     uint64_t pages = (mapping->map->end - mapping->map->start) / app->world->page_size;
-    char known[UI_FORMAT_SIZE];
+    char known[UI_FORMAT_SIZE], never[UI_FORMAT_SIZE];
     ui_format_count(known, sizeof known, mapping->known);
+    ui_format_count(never, sizeof never, pages - mapping->known);
     if (!app->space->last_frame_t)
         inspector_fact(page, "knowledge", UI_FAINT, "no frame yet: pages unknown but for recorded faults");
     else if (mapping->known == 0)
         inspector_fact(page, "knowledge", UI_DIM, "no page of it was ever seen in memory");
     else
-        inspector_fact(page, "knowledge", UI_DIM, "%s page%s seen in memory; %llu never", known,
-                       mapping->known == 1 ? "" : "s", (unsigned long long)(pages - mapping->known));
+        inspector_fact(page, "knowledge", UI_DIM, "%s page%s seen in memory; %s never", known,
+                       mapping->known == 1 ? "" : "s", never);
 }
 
 static void mapping_details(struct page_writer *page, const struct app_mapping *mapping) {

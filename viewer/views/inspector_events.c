@@ -17,6 +17,15 @@ static bool changed_range(const struct vmv_event *event, const struct timeline_f
     return low < filter->end && filter->addr < high;
 }
 
+/* The same of a heap, whose filter reaches one byte beyond it: a brk that gave memory back ends just there. */
+static bool changed_heap(const struct vmv_event *event, const struct timeline_filter *filter) {
+    if (event->ret < 0) return false;
+    if (event->type != VMV_EV_BRK) return event->addr + 1 < filter->end;
+    uint64_t now = (uint64_t)event->ret, before = event->old_addr ? event->old_addr : now;
+    uint64_t low = now < before ? now : before, high = now < before ? before : now;
+    return low < high && low < filter->end && filter->addr < high;
+}
+
 static bool is_first_touch(const struct vmv_event *event, const struct timeline_filter *filter) {
     return event->kind == VMV_FAULT_FIRST_TOUCH || event->kind == VMV_FAULT_FILE;
 }
@@ -76,7 +85,11 @@ void inspector_origin(struct page_writer *page, uint64_t start, uint64_t end) {
     struct app *app = page->app;
     event_fact(page, "made by", ask(app, APP_ASK_MADE, made, start, start + 1, changed_range),
                "no call of the recording: it was there before");
-    event_fact(page, "last change", ask(app, APP_ASK_CHANGED, changed, start, end, changed_range), "none recorded");
+    const struct app_mapping *mapping = app_mapping_at(app, start);
+    bool heap = mapping && mapping->map->name && !strcmp(mapping->map->name, "[heap]") && mapping->map->end == end;
+    event_fact(page, "last change",
+               ask(app, APP_ASK_CHANGED, changed, start, heap ? end + 1 : end, heap ? changed_heap : changed_range),
+               "none recorded");
 }
 
 static void touch_fact(struct page_writer *page, const char *name, const struct app_found *found, const char *none) {

@@ -48,17 +48,17 @@ static void draw_play(struct app *app, int x, int y) {
 }
 
 static void draw_frame_number(struct app *app, const struct timeline_panel *panel, int left) {
-    const struct timeline_frame *frame = app_frame(app);
-    size_t count = 0;
-    const struct timeline_frame *all = timeline_frames(app->tl, &count);
+    const struct timeline_frame *frame = app_frame(app), *all = app->history ? app->history->frame : NULL;
+    size_t count = app->history ? app->history->frame_count : 0;
     char number[UI_FORMAT_SIZE], last[UI_FORMAT_SIZE], text[2 * UI_FORMAT_SIZE + 16];
     int right = ui_rect_right(panel->gutter) - 11;
     if (!frame) {
-        snprintf(text, sizeof text, count ? "before frame 1" : "no frames");
+        if (count) ui_format_count(number, sizeof number, all[0].n);
+        snprintf(text, sizeof text, count ? "before frame %s" : "no frames", number);
     } else {
         ui_format_count(number, sizeof number, frame->n);
         ui_format_count(last, sizeof last, all[count - 1].n);
-        snprintf(text, sizeof text, "frame %s of %s", number, last);
+        snprintf(text, sizeof text, "frame %s, last %s", number, last);
         if (panel->short_names || ui_text_width(UI_S, text) > right - left)
             snprintf(text, sizeof text, "frame %s", number);
     }
@@ -144,10 +144,8 @@ static void draw_frame_facts(struct app *app, const struct timeline_panel *panel
     const struct timeline_frame *frame = app_frame(app);
     uint64_t from, to, sum = 0;
     char number[UI_FORMAT_SIZE], text[UI_FORMAT_SIZE + 16] = UI_NONE;
-    if (app_frame_interval(app, &from, &to) && app->space_id && to > from) {
-        struct timeline_column column = {0};
-        timeline_columns(app->tl, app->space_id, from + 1, to + 1, &column, 1);
-        for (int kind = 0; kind < VMV_KIND_COUNT; kind++) sum += column.faults[kind];
+    if (app_frame_interval(app, &from, &to) && app->space_id) {
+        sum = app_curves_faults(app, from, to);
         ui_format_count(number, sizeof number, sum);
         snprintf(text, sizeof text, "%s this frame", number);
     }

@@ -91,6 +91,26 @@ static struct entry *entry_of(struct entry *entries, int *count, int32_t pid, ui
     return &entries[(*count)++];
 }
 
+/* A forked process is called like its first thread, or like the one it came from, until its exec. */
+static void name_forked(struct app *app, struct entry *entry, const struct vmv_event *fork, struct entry *entries,
+                        int count) {
+    size_t landmarks = 0;
+    const struct vmv_event *landmark = timeline_landmarks(app->tl, &landmarks);
+    for (size_t i = 0; i < landmarks && !*entry->name; i++) {
+        bool first = landmark[i].type == VMV_EV_THREAD_START && landmark[i].tid == entry->pid;
+        if (first && landmark[i].name) app_plain(entry->name, sizeof entry->name, landmark[i].name);
+    }
+    for (int i = 0; i < count && !*entry->name; i++)
+        if (entries[i].pid == fork->pid) snprintf(entry->name, sizeof entry->name, "%s", entries[i].name);
+}
+
+static void name_by_world(struct app *app, struct entry *entry) {
+    const struct vmv_process *process = vmv_world_process(app->world, entry->pid);
+    const struct vmv_thread *thread = vmv_world_thread(app->world, entry->pid);
+    if (process && process->path) app_base_name(entry->name, sizeof entry->name, process->path);
+    if (!*entry->name && thread) app_plain(entry->name, sizeof entry->name, thread->name);
+}
+
 static int list_processes(struct app *app, struct entry *entries) {
     size_t landmarks = 0;
     int count = 0;
@@ -105,10 +125,13 @@ static int list_processes(struct app *app, struct entry *entries) {
         if (!entry) continue;
         bool named = (event->type == VMV_EV_SPACE || event->type == VMV_EV_EXEC) && event->name && *event->name;
         if (named) app_base_name(entry->name, sizeof entry->name, event->name);
+        if (event->type == VMV_EV_FORK && !*entry->name) name_forked(app, entry, event, entries, count);
         if (event->type != VMV_EV_EXIT) continue;
         entry->ended = true;
         entry->to = event->t;
     }
+    for (int i = 0; i < count; i++)
+        if (!*entries[i].name) name_by_world(app, &entries[i]);
     return count;
 }
 
@@ -122,7 +145,7 @@ static void draw_process(struct app *app, struct ui_rect row, const struct entry
     ui_format_interval(text, sizeof text, (int64_t)entry->from, (int64_t)(entry->ended ? entry->to : app->duration), 3);
     ui_draw_text_right(app->draw, ui_rect_right(row) - 12, row.y + 4, UI_S, UI_FAINT, text);
     if (signals & UI_CLICKED) {
-        app_set_pid(app, entry->pid);
+        app_visit_pid(app, entry->pid);
         overlay_close(app);
     }
 }
@@ -131,7 +154,7 @@ static void step_process(struct app *app, const struct entry *entries, int count
     int step = ui_take_key(&app->ui, "Up") ? -1 : ui_take_key(&app->ui, "Down") ? 1 : 0;
     for (int i = 0; step && i < count; i++) {
         if (entries[i].pid != app->pid || i + step < 0 || i + step >= count) continue;
-        app_set_pid(app, entries[i + step].pid);
+        app_visit_pid(app, entries[i + step].pid);
         app->redraw = true;
         return;
     }

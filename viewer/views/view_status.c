@@ -24,8 +24,11 @@ static void certainty(struct app *app, char *out, size_t size) {
         snprintf(out, size, "damaged: %s", trouble);
         return;
     }
-    if (!app->space) {
-        snprintf(out, size, "process %d has no memory at this moment", app->pid);
+    if (!app_alive(app)) {
+        const struct vmv_process *process = vmv_world_process(app->world, app->pid);
+        bool ended = process && process->ended && process->ended <= app->t;
+        snprintf(out, size, ended ? "process %d has ended: no memory" : "process %d has no memory at this moment",
+                 app->pid);
         return;
     }
     if (!frame) {
