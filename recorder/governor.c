@@ -56,6 +56,7 @@ bool governor_allows(struct tracer *tracer, const struct rec_space *space, uint6
     }
     if (allowed) tracer->calm_since = tracer->calm_since ? tracer->calm_since : now;
     if (!allowed) tracer->calm_since = 0;
+    if (!allowed) tracer->frames_put_off++;
     if (tracer->put_off && tracer->calm_since && now - tracer->calm_since >= CALM_NS) {
         tracer->put_off = 0;
         tracer_note(tracer, VMV_EV_GOVERNOR, NULL, "within budget again: frames every %.0f ms",

@@ -116,6 +116,7 @@ struct session {
     uint64_t start;
     struct tracer tracer;
     struct vmv_end end;
+    struct perf_records_counts counts;
 };
 
 static struct vmv_writer *open_trace(struct session *session, char *error, size_t error_size) {
@@ -222,6 +223,7 @@ static void finish(struct session *session, struct record_result *result) {
     struct tracer *tracer = &session->tracer;
     uint64_t now = tracer_now(tracer);
     governor_tick(tracer, now); // the last faults count too
+    if (tracer->records) perf_records_counts(tracer->records, &session->counts);
     perf_records_close(tracer->records);
     tracer_free(tracer);
     fault_server_destroy(tracer->fault_server);
@@ -238,6 +240,13 @@ static void finish(struct session *session, struct record_result *result) {
     if (!sink_finish(tracer->sink, &session->end, trouble, sizeof trouble))
         snprintf(result->error, sizeof result->error, "%s: %s", session->options->output, trouble);
     objects_destroy(tracer->objects);
+}
+
+static void append_given_up(const struct session *session, char *summary, size_t size) {
+    size_t length = strlen(summary);
+    uint64_t frames = session->tracer.frames_put_off, lost = session->counts.lost;
+    if (frames) length += (size_t)snprintf(summary + length, size - length, "; %lu frames put off", frames);
+    if (lost && length < size) snprintf(summary + length, size - length, "; %lu fault records lost", lost);
 }
 
 static void summarise(const struct session *session, struct record_result *result) {

@@ -52,6 +52,7 @@ struct tracer {
     // the governor's: when it last looked, the cost then, and what may still be spent
     uint64_t governed, governed_cost;
     double credit_ns;
+    uint64_t frames_put_off;
     uint64_t put_off, calm_since; // ns: since when frames are put off, and since when they need not be; 0: not
 
     // stops that came while a frame was being taken
