@@ -259,6 +259,7 @@ static void summarise(const struct session *session, struct record_result *resul
              "%s: %.2f s, %lu frames, %lu events, %lu pages, %.1f MiB; faults %s; cost %.1f %%",
              session->options->output, (double)end->duration_ns / 1e9, end->events[VMV_EV_FRAME], events,
              end->pages_captured, bytes / 1048576, sources_faults_name(&session->sources), end->percent);
+    append_given_up(session, result->summary, sizeof result->summary);
 }
 
 static void take_result(struct session *session, struct record_result *result) {
