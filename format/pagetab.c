@@ -10,13 +10,16 @@ enum { MOST_IN_A_RUN = 1 << 28 }; // pages; no machine has more: a run that clai
 enum { LEAF_BYTES = VMV_LEAF_PAGES * sizeof(struct vmv_page) };
 #define KEY_END (UINT64_C(1) << (LEVELS * FAN_SHIFT))
 
+struct leaf_sums {
+    struct vmv_page_sums sums;
+    uint64_t written[VMV_LEAF_PAGES]; // of each page, side by side
+};
 struct leaf {
     unsigned references;
     uint16_t known, resident, swapped; // pages
-    bool summed;                       // `sums` hold
     struct vmv_page same;              // stands for all 512 while `pages` is NULL
     struct vmv_page *pages;
-    struct vmv_page_sums sums;
+    struct leaf_sums *sums; // NULL: not asked for
 };
 struct node {
     unsigned references;
@@ -33,7 +36,7 @@ struct vmv_page_table {
         struct leaf *leaf;
     } hot[HOT];
 };
-enum { MOST_FOR_ONE_PAGE = LEVELS * sizeof(struct node) + sizeof(struct leaf) + LEAF_BYTES };
+enum { MOST_FOR_ONE_PAGE = LEVELS * sizeof(struct node) + sizeof(struct leaf) + sizeof(struct leaf_sums) + LEAF_BYTES };
 
 // --- memory
 
@@ -73,8 +76,14 @@ static bool room_for_one(struct vmv_page_pool *pool) {
     return false;
 }
 
+static void leaf_forget_sums(struct vmv_page_pool *pool, struct leaf *leaf) {
+    pool_free(pool, leaf->sums, sizeof *leaf->sums);
+    leaf->sums = NULL;
+}
+
 static void leaf_release(struct vmv_page_pool *pool, struct leaf *leaf) {
     if (--leaf->references) return;
+    leaf_forget_sums(pool, leaf);
     pool_free(pool, leaf->pages, LEAF_BYTES);
     pool_free(pool, leaf, sizeof *leaf);
 }
@@ -111,6 +120,10 @@ static struct leaf *leaf_copy(struct vmv_page_pool *pool, struct leaf *from) {
         leaf->pages = pool_alloc(pool, LEAF_BYTES);
         memcpy(leaf->pages, from->pages, LEAF_BYTES);
     }
+    if (from->sums) {
+        leaf->sums = pool_alloc(pool, sizeof *leaf->sums);
+        memcpy(leaf->sums, from->sums, sizeof *leaf->sums);
+    }
     from->references--;
     return leaf;
 }
@@ -119,6 +132,7 @@ static void leaf_spread(struct vmv_page_pool *pool, struct leaf *leaf) {
     if (leaf->pages) return;
     leaf->pages = pool_alloc(pool, LEAF_BYTES);
     for (unsigned i = 0; leaf->known && i < VMV_LEAF_PAGES; i++) leaf->pages[i] = leaf->same;
+    leaf_forget_sums(pool, leaf); // they lack the times of each page
 }
 
 // --- tables
@@ -287,38 +301,14 @@ struct vmv_page_counts vmv_page_table_count(const struct vmv_page_table *table, 
     return counts;
 }
 
-bool vmv_page_kept(const struct vmv_page *page) {
-    bool contents = page->content == VMV_CONTENT_ZERO || page->content >= VMV_CONTENT_FIRST;
-    bool watched = page->armed || page->state == VMV_PAGE_ZERO;
-    return contents && watched && page->certainty == VMV_CERT_EXACT && page->written <= page->captured &&
-           !(page->flags & (VMV_PAGEF_HUGE | VMV_PAGEF_SKIPPED));
-}
-
-static void widen(uint64_t *low, uint64_t *high, uint64_t value, bool first) {
-    if (first || value < *low) *low = value;
-    if (first || value > *high) *high = value;
-}
-
-static void sums_add(struct vmv_page_sums *sums, const struct vmv_page *page, unsigned times) {
-    bool resident = page->state == VMV_PAGE_RESIDENT || page->state == VMV_PAGE_ZERO;
-    bool swapped = page->state == VMV_PAGE_SWAPPED, kept = (resident || swapped) && vmv_page_kept(page);
-    sums->known += page_known(page) ? times : 0;
-    sums->resident += resident ? times : 0;
-    sums->swapped += swapped ? times : 0;
-    sums->huge += page->flags & VMV_PAGEF_HUGE ? times : 0;
-    if (page->written) widen(&sums->written_low, &sums->written_high, page->written, !sums->written);
-    sums->written += page->written ? times : 0;
-    if (kept) widen(&sums->captured_low, &sums->captured_high, page->captured, !sums->kept);
-    sums->kept += kept ? times : 0;
-}
-
-static const struct vmv_page_sums *leaf_sums(struct leaf *leaf) {
-    if (leaf->summed) return &leaf->sums;
-    leaf->summed = true;
-    leaf->sums = (struct vmv_page_sums){0};
-    if (!leaf->pages) sums_add(&leaf->sums, &leaf->same, VMV_LEAF_PAGES);
-    for (unsigned i = 0; leaf->pages && i < VMV_LEAF_PAGES; i++) sums_add(&leaf->sums, &leaf->pages[i], 1);
-    return &leaf->sums;
+static void leaf_sum(struct vmv_page_pool *pool, struct leaf *leaf) {
+    if (leaf->sums) return;
+    leaf->sums = pool_alloc(pool, sizeof *leaf->sums);
+    if (!leaf->pages) vmv_page_sums_add(&leaf->sums->sums, &leaf->same, VMV_LEAF_PAGES);
+    for (unsigned i = 0; leaf->pages && i < VMV_LEAF_PAGES; i++) {
+        vmv_page_sums_add(&leaf->sums->sums, &leaf->pages[i], 1);
+        leaf->sums->written[i] = leaf->pages[i].written;
+    }
 }
 
 bool vmv_page_table_stretch(const struct vmv_page_table *table, uint64_t first, uint64_t end,
@@ -331,14 +321,17 @@ bool vmv_page_table_stretch(const struct vmv_page_table *table, uint64_t first, 
     if (from < first) from = first;
     if (to > end) to = end;
     const struct vmv_page *pages = leaf->pages ? &leaf->pages[from % VMV_LEAF_PAGES] : &leaf->same;
-    *stretch = (struct vmv_page_stretch){from, pages, !leaf->pages, to - from, NULL};
-    if (to - from == VMV_LEAF_PAGES) stretch->sums = leaf_sums(leaf);
+    *stretch = (struct vmv_page_stretch){from, pages, !leaf->pages, to - from, NULL, NULL};
+    if (to - from < VMV_LEAF_PAGES) return true;
+    leaf_sum(table->pool, leaf);
+    stretch->sums = &leaf->sums->sums;
+    stretch->written = leaf->pages ? leaf->sums->written : NULL;
     return true;
 }
 
 static size_t memory_of(const void *child, unsigned level) {
     const struct leaf *leaf = child;
-    if (level == LEVELS) return sizeof *leaf + (leaf->pages ? LEAF_BYTES : 0);
+    if (level == LEVELS) return sizeof *leaf + (leaf->pages ? LEAF_BYTES : 0) + (leaf->sums ? sizeof *leaf->sums : 0);
     const struct node *node = child;
     size_t bytes = sizeof *node;
     for (uint64_t left = node->present; left; left &= left - 1)
@@ -404,6 +397,17 @@ static void adjust(struct vmv_page_table *table, struct leaf *leaf, const struct
     table->counts.swapped += (after->swapped - before->swapped) * times;
 }
 
+// Around a change of one page of a leaf that is spread out.
+static inline void leaf_sums_leave(struct leaf *leaf, const struct vmv_page *page) {
+    if (leaf->sums) vmv_page_sums_remove(&leaf->sums->sums, page);
+}
+
+static inline void leaf_sums_take(struct leaf *leaf, const struct vmv_page *page) {
+    if (!leaf->sums) return;
+    vmv_page_sums_add(&leaf->sums->sums, page, 1);
+    leaf->sums->written[page - leaf->pages] = page->written;
+}
+
 struct change {
     vmv_page_change *change;
     const void *how;
@@ -413,7 +417,6 @@ struct change {
 
 static inline void change_page(const struct change *c, struct vmv_page *page, uint64_t place,
                                struct vmv_page_counts *before, struct vmv_page_counts *after) {
-    if (!(c->flags & VMV_PAGES_CREATE) && !page_known(page)) return;
     count_page(before, page);
     c->change(page, c->how, place);
     if (!page_known(page)) *page = (struct vmv_page){0};
@@ -431,17 +434,23 @@ static void forget_leaves(struct vmv_page_table *table, uint64_t page, uint64_t 
 static bool change_leaf(struct vmv_page_table *table, struct leaf *leaf, const struct change *c, uint64_t from,
                         uint64_t to) {
     struct vmv_page_counts before = {0}, after = {0};
-    leaf->summed = false;
     bool whole = to - from == VMV_LEAF_PAGES;
+    if (whole) leaf_forget_sums(table->pool, leaf);
     if (whole && !leaf->pages && (c->flags & VMV_PAGES_ALIKE)) {
+        if (!(c->flags & VMV_PAGES_CREATE) && !page_known(&leaf->same)) return true;
         change_page(c, &leaf->same, 0, &before, &after);
         adjust(table, leaf, &before, &after, VMV_LEAF_PAGES);
         return true;
     }
     if (!leaf->pages && !room_for_one(table->pool)) return false;
     leaf_spread(table->pool, leaf);
-    for (uint64_t page = from; page < to; page++)
-        change_page(c, &leaf->pages[page % VMV_LEAF_PAGES], page - c->first, &before, &after);
+    for (uint64_t page = from; page < to; page++) {
+        struct vmv_page *entry = &leaf->pages[page % VMV_LEAF_PAGES];
+        if (!(c->flags & VMV_PAGES_CREATE) && !page_known(entry)) continue;
+        leaf_sums_leave(leaf, entry);
+        change_page(c, entry, page - c->first, &before, &after);
+        leaf_sums_take(leaf, entry);
+    }
     adjust(table, leaf, &before, &after, 1);
     return true;
 }
@@ -454,9 +463,10 @@ static bool change_one(struct vmv_page_table *table, uint64_t page, const struct
     struct vmv_page *entry = &leaf->pages[page % VMV_LEAF_PAGES];
     bool known = page_known(entry);
     unsigned state = entry->state;
-    leaf->summed = false;
     if (!known && !(c->flags & VMV_PAGES_CREATE)) return true;
+    leaf_sums_leave(leaf, entry);
     c->change(entry, c->how, 0);
+    leaf_sums_take(leaf, entry);
     if (entry->state == state && known && page_known(entry)) return true;
     struct vmv_page_counts before = {known, state == VMV_PAGE_RESIDENT, state == VMV_PAGE_SWAPPED}, after = {0};
     if (!page_known(entry)) *entry = (struct vmv_page){0};
@@ -514,7 +524,7 @@ struct vmv_page *vmv_page_table_get(struct vmv_page_table *table, uint64_t page)
         return &table->scratch;
     }
     leaf_spread(table->pool, leaf);
-    leaf->summed = false;
+    leaf_forget_sums(table->pool, leaf);
     return &leaf->pages[page % VMV_LEAF_PAGES];
 }
 

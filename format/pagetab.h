@@ -39,6 +39,8 @@ struct vmv_page_counts vmv_page_table_count(const struct vmv_page_table *table, 
 // As vmv_space_stretch(), by page numbers: stretch->addr is one.
 bool vmv_page_table_stretch(const struct vmv_page_table *table, uint64_t first, uint64_t end,
                             struct vmv_page_stretch *stretch);
+void vmv_page_sums_add(struct vmv_page_sums *sums, const struct vmv_page *page, uint32_t times);
+void vmv_page_sums_remove(struct vmv_page_sums *sums, const struct vmv_page *page); // one that was added
 size_t vmv_page_table_memory(const struct vmv_page_table *table); // bytes reachable, shared ones too
 
 // Changes every page of [first, end); without `create` only known ones. `change` gets each page (zeroed if unknown),

@@ -74,11 +74,10 @@ struct vmv_space_counts vmv_space_count(const struct vmv_space *space, uint64_t 
 // Sums over pages.
 struct vmv_page_sums {
     uint32_t known, resident, swapped;    // resident: the shared page of zeros as well
-    uint32_t huge;                        // with VMV_PAGEF_HUGE
     uint32_t kept;                        // in memory or swapped, and vmv_page_kept()
     uint32_t written;                     // ever seen written
-    uint64_t written_low, written_high;   // ns, of those
-    uint64_t captured_low, captured_high; // ns, of the kept
+    uint64_t written_low, written_high;   // ns, bounds of their times
+    uint64_t captured_low, captured_high; // ns, bounds of the times of the kept
 };
 // Its contents were captured whole, no event since says that they changed, and the next change would be seen.
 bool vmv_page_kept(const struct vmv_page *page);
@@ -89,9 +88,10 @@ struct vmv_page_stretch {
     bool alike;
     size_t count;                     // at most 512
     const struct vmv_page_sums *sums; // over all of them; NULL where a border cuts them
+    const uint64_t *written;          // ns, of each; NULL where a border cuts them, and where one stands for all
 };
 // The next stretch with known pages at or after addr and below end. False: there is none. It holds until the space
-// changes. Sums are remembered until a page among theirs changes.
+// changes. Sums are made when first asked for, and follow their pages from then on.
 bool vmv_space_stretch(const struct vmv_space *space, uint64_t addr, uint64_t end, struct vmv_page_stretch *stretch);
 // Bytes the space holds in memory, for cache budgets; what copies share is counted for each.
 size_t vmv_space_memory(const struct vmv_space *space);

@@ -25,13 +25,13 @@ bool app_page_written(const struct vmv_space *space, const struct vmv_page *page
 }
 
 struct ages {                  /* how old the last write of a page is, by the time of the write */
-    uint64_t latest[APP_AGES]; /* ns: of class i + 1 and above are those written before it */
+    uint64_t latest[APP_AGES]; /* ns, 1 or more: of class i + 1 and above are those written before it */
     struct app_ages *count;
 };
 
 static struct ages ages_of(const struct app *app, struct app_ages *count) {
     struct ages ages = {.count = count};
-    for (int i = 0; i < APP_AGES; i++) ages.latest[i] = app->t > app_age_bound(i) ? app->t - app_age_bound(i) : 0;
+    for (int i = 0; i < APP_AGES; i++) ages.latest[i] = app->t > app_age_bound(i) ? app->t - app_age_bound(i) : 1;
     return ages;
 }
 
@@ -41,31 +41,63 @@ static int age_class(const struct ages *ages, uint64_t written) {
     return i;
 }
 
-static void count_each(const struct vmv_space *space, struct app_mapping *mapping,
-                       const struct vmv_page_stretch *stretch, const struct ages *ages) {
-    uint64_t since = space->last_frame_t ? space->last_frame_t : UINT64_MAX, block = UINT64_MAX;
+static void count_now(const struct vmv_space *space, struct app_mapping *mapping, const struct vmv_page *page,
+                      uint64_t addr, uint64_t *block) {
     uint64_t huge_bytes = app_huge_bytes(space->page_size);
-    for (size_t i = 0; i < stretch->count; i++) {
-        const struct vmv_page *page = &stretch->pages[stretch->alike ? 0 : i];
-        if (!page->written) continue;
-        if (page->written < since) {
-            ages->count->count[age_class(ages, page->written)]++;
-        } else if (!(page->flags & VMV_PAGEF_HUGE)) {
-            mapping->written++;
-        } else if ((stretch->addr + i * space->page_size) / huge_bytes != block) {
-            block = (stretch->addr + i * space->page_size) / huge_bytes;
-            mapping->written++;
-            mapping->huge++;
-        }
+    if (!(page->flags & VMV_PAGEF_HUGE)) {
+        mapping->written++;
+    } else if (addr / huge_bytes != *block) {
+        *block = addr / huge_bytes;
+        mapping->written++;
+        mapping->huge++;
     }
 }
 
-/* All of one age: they are counted at once. */
-static bool count_at_once(const struct vmv_space *space, const struct vmv_page_sums *sums, const struct ages *ages) {
-    bool now = sums->written && space->last_frame_t && sums->written_high >= space->last_frame_t;
-    if (now || age_class(ages, sums->written_low) != age_class(ages, sums->written_high)) return false;
-    ages->count->count[age_class(ages, sums->written_high)] += sums->written;
-    return true;
+static void count_each(const struct vmv_space *space, struct app_mapping *mapping,
+                       const struct vmv_page_stretch *stretch, const struct ages *ages) {
+    uint64_t since = space->last_frame_t ? space->last_frame_t : UINT64_MAX, block = UINT64_MAX;
+    for (size_t i = 0; i < stretch->count; i++) {
+        const struct vmv_page *page = &stretch->pages[stretch->alike ? 0 : i];
+        if (page->written >= since)
+            count_now(space, mapping, page, stretch->addr + i * space->page_size, &block);
+        else if (page->written)
+            ages->count->count[age_class(ages, page->written)]++;
+    }
+}
+
+static uint64_t count_from(const uint64_t *written, size_t count, uint64_t from) {
+    uint64_t found = 0;
+    for (size_t i = 0; i < count; i++) found += written[i] >= from;
+    return found;
+}
+
+static uint64_t count_those_now(const struct vmv_space *space, struct app_mapping *mapping,
+                                const struct vmv_page_stretch *stretch) {
+    uint64_t since = space->last_frame_t, now = 0, block = UINT64_MAX;
+    if (!since || stretch->sums->written_high < since) return 0;
+    for (size_t i = 0; i < stretch->count; i++) {
+        if (stretch->written[i] < since) continue;
+        count_now(space, mapping, &stretch->pages[i], stretch->addr + i * space->page_size, &block);
+        now++;
+    }
+    return now;
+}
+
+/* A whole stretch, from its sums and the times of its pages. */
+static void count_by_age(const struct vmv_space *space, struct app_mapping *mapping,
+                         const struct vmv_page_stretch *stretch, const struct ages *ages) {
+    const struct vmv_page_sums *sums = stretch->sums;
+    if (!sums->written) return;
+    uint64_t since = space->last_frame_t ? space->last_frame_t : UINT64_MAX;
+    uint64_t now = count_those_now(space, mapping, stretch), before = now;
+    int youngest = age_class(ages, sums->written_high), oldest = age_class(ages, sums->written_low);
+    for (int i = youngest; i < oldest; i++) {
+        uint64_t all = now;
+        if (ages->latest[i] < since) all = count_from(stretch->written, stretch->count, ages->latest[i]);
+        ages->count->count[i] += all - before;
+        before = all;
+    }
+    ages->count->count[oldest] += sums->written - before;
 }
 
 static void count_states(struct app_mapping *mapping, const struct vmv_page_stretch *stretch) {
@@ -87,7 +119,10 @@ static void count_pages(struct app *app, struct app_mapping *mapping, const stru
         } else {
             count_states(mapping, &stretch);
         }
-        if (!sums || !count_at_once(app->space, sums, ages)) count_each(app->space, mapping, &stretch, ages);
+        if (sums && stretch.written)
+            count_by_age(app->space, mapping, &stretch, ages);
+        else
+            count_each(app->space, mapping, &stretch, ages);
         addr = stretch.addr + stretch.count * app->space->page_size;
     }
 }
