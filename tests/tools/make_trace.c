@@ -6,6 +6,7 @@
 //   make_trace empty OUT       a recording in which nothing happened
 //   make_trace unfinished OUT  the small one, left by a writer that was killed before it could end it
 //   make_trace long N OUT      N events, for the time that commands take
+//   make_trace terabytes OUT   runs of pages such as no machine has
 //   make_trace library OUT     three mappings of one file
 //   make_trace mixed OUT       a page touched first by one instruction, written three times by another
 //
@@ -384,6 +385,26 @@ static void make_mixed(const char *path) {
     finish(writer, (struct vmv_end){.duration_ns = 5 * MS, .exited = true});
 }
 
+// What one event of a few bytes may claim: every page table entry of a terabyte, time and again.
+static void make_terabytes(const char *path) {
+    static const struct vmv_mapping map = {
+        .start = 0x100000000000, .end = 0x700000000000, .flags = VMV_MAP_R | VMV_MAP_W, .name = ""};
+    struct vmv_meta meta = small_meta();
+    struct vmv_writer *writer = trace_open(path, &meta);
+    emit_start(writer);
+    struct vmv_event event = event_at(MS, VMV_EV_MAPS);
+    event.addr = map.start, event.len = map.end - map.start, event.maps = &map, event.map_count = 1;
+    emit(writer, event);
+    emit_frame(writer, 2 * MS, 1, VMV_FRAME_INTERVAL, 0);
+    for (uint64_t i = 0; i < 8; i++) {
+        event = event_at(2 * MS, VMV_EV_PAGES);
+        event.addr = map.start + (i << 43) / 2, event.len = UINT64_C(1) << 42, event.state = VMV_PAGE_RESIDENT;
+        event.page_flags = VMV_PAGEF_WRITTEN | VMV_PAGEF_POPULATED;
+        emit(writer, event);
+    }
+    finish(writer, (struct vmv_end){.duration_ns = 3 * MS, .exited = true});
+}
+
 static void make_library(const char *path) {
     static const struct {
         uint64_t at, pages;
@@ -420,6 +441,8 @@ int main(int argc, char **argv) {
         make_aarch64(path);
     } else if (strcmp(kind, "empty") == 0) {
         make_empty(path);
+    } else if (strcmp(kind, "terabytes") == 0) {
+        make_terabytes(path);
     } else if (strcmp(kind, "library") == 0) {
         make_library(path);
     } else if (strcmp(kind, "mixed") == 0) {
@@ -427,7 +450,7 @@ int main(int argc, char **argv) {
     } else if (strcmp(kind, "long") == 0 && argc == 4) {
         make_long(strtoull(argv[2], NULL, 10), path);
     } else {
-        fprintf(stderr, "usage: make_trace small|names|aarch64|empty|unfinished|library|mixed|long N OUT\n");
+        fprintf(stderr, "usage: make_trace small|names|aarch64|empty|unfinished|terabytes|library|mixed|long N OUT\n");
         return 2;
     }
     return 0;

@@ -701,6 +701,16 @@ class Output(InspectCase):
             result = self.inspect(*command, path)
             self.assertLess(result.seconds, 10, command)
 
+    def test_a_few_bytes_that_claim_terabytes(self):
+        path = made("terabytes")
+        for command in (("info",), ("events",), ("maps",), ("pages",), ("summary",), ("summary", "--from", "2ms"),
+                        ("events", "0x180000000000,4096"), ("threads",), ("read", "0x180000000000,4096")):
+            result = self.inspect(command[0], path, *command[1:])
+            self.assertLess(result.seconds, 10, command)
+        pages = [p for p in self.ask("pages", path=path) if p["state"] == "resident"]
+        self.assertEqual({p["len"] for p in pages}, {1 << 40})
+        self.assertEqual(sum(m["resident"] for m in self.ask("maps", path=path)), len(pages) << 40)
+
     def test_the_trace_is_not_changed(self):
         before = (SMALL.read_bytes(), os.stat(SMALL).st_mtime_ns)
         for command in COMMANDS[:-1]:

@@ -15,7 +15,7 @@ const struct inspect_command inspect_commands[] = {
     {"events", "what happened, in order",
      ACCEPT_SPACE | ACCEPT_ALL | ACCEPT_TID | ACCEPT_SPAN | ACCEPT_EVENT | ACCEPT_LIMIT | ACCEPT_PLACES, inspect_events,
      inspect_help_events},
-    {"maps", "the mappings at a moment, as /proc/PID/maps prints them",
+    {"maps", "the mappings at a moment, as /proc/PID/maps prints them, neighbours joined",
      ACCEPT_AT | ACCEPT_SPACE | ACCEPT_LIMIT | ACCEPT_PLACES, inspect_maps, inspect_help_maps},
     {"pages", "the state of pages at a moment, as runs of equal ones",
      ACCEPT_AT | ACCEPT_SPACE | ACCEPT_LIMIT | ACCEPT_PLACES, inspect_pages, inspect_help_pages},

@@ -82,13 +82,13 @@ static void print_populated(struct inspect *in, struct event_walk *walk, const s
     uint64_t size = page_bytes(in, event), end = event->addr + event->len;
     if (event->len == 0 || end < event->addr) return;
     if (event->len / size > POPULATED_MOST) size = event->len;
-    for (uint64_t addr = event->addr; addr < end && walk->left > 0 && in->out.error == 0; addr += size) {
-        uint64_t length = size < end - addr ? size : end - addr;
-        bool outside = source->end != 0 && (addr >= source->end || addr + length <= source->addr);
-        if (!outside) {
-            walk->left--;
-            (in->options.json ? inspect_populated_json : inspect_populated_text)(in, event, addr, length);
-        }
+    uint64_t first = event->addr;
+    if (source->end != 0 && source->addr > first) first += (source->addr - first) / size * size;
+    if (source->end != 0 && source->end < end) end = source->end;
+    for (uint64_t addr = first; addr < end && walk->left > 0 && in->out.error == 0; addr += size) {
+        uint64_t left = event->addr + event->len - addr, length = size < left ? size : left;
+        walk->left--;
+        (in->options.json ? inspect_populated_json : inspect_populated_text)(in, event, addr, length);
         if (addr + size < addr) return;
     }
 }

@@ -1,6 +1,8 @@
-// maps: the mappings at a moment, as /proc/PID/maps prints them, and what is known of their pages.
+// maps: the mappings at a moment, as /proc/PID/maps prints them but for neighbours that are joined, and what is
+// known of their pages.
 #include "inspect.h"
 
+#include "inspect_runs.h"
 #include "inspect_show.h"
 #include "inspect_table.h"
 
@@ -17,13 +19,12 @@ struct map_pages {
 // any time since the page came to be.
 static struct map_pages map_count(const struct vmv_space *space, const struct vmv_mapping *mapping) {
     struct map_pages pages = {0};
-    uint64_t addr = mapping->start;
-    const struct vmv_page *page;
-    while ((page = vmv_space_page_next(space, &addr, mapping->end)) != NULL) {
-        pages.resident += page->state == VMV_PAGE_RESIDENT || page->state == VMV_PAGE_ZERO;
-        pages.written += space->last_frame_t != 0 && page->written >= space->last_frame_t;
-        pages.ever += page->writes > 0 || page->written != 0;
-        addr += space->page_size;
+    struct inspect_runs runs = inspect_runs_begin(space, mapping->start, mapping->end);
+    struct inspect_run run;
+    while (inspect_runs_next(&runs, &run)) {
+        if (inspect_page_resident(&run.page)) pages.resident += run.pages;
+        if (space->last_frame_t != 0 && run.page.written >= space->last_frame_t) pages.written += run.pages;
+        if (run.page.writes > 0 || run.page.written != 0) pages.ever += run.pages;
     }
     return pages;
 }

@@ -1,8 +1,9 @@
-// pages: what is known of the pages at a moment, as runs of equal ones. A walk costs by what is known, not by address
-// space: pages of which neither the state at the moment nor any event up to the next frame speaks are all alike, so
-// that one of them is asked for the whole stretch.
+// pages: what is known of the pages at a moment, as runs of equal ones. A walk costs by what differs, not by address
+// space: of pages of which the same is known at the moment, and which no event up to the next frame tells apart, one
+// is asked for the whole stretch.
 #include "inspect.h"
 
+#include "inspect_runs.h"
 #include "inspect_show.h"
 #include "inspect_table.h"
 
@@ -47,8 +48,13 @@ static void border_add_range(struct page_walk *walk, uint64_t addr, uint64_t len
 }
 
 static void border_add_event(struct page_walk *walk, const struct vmv_event *event) {
-    bool page = event->type == VMV_EV_FAULT;
-    border_add_range(walk, event->addr, page ? walk->moment->space->page_size : event->len);
+    uint64_t size = walk->moment->space->page_size, length = event->len, addr = event->addr;
+    bool huge = event->type == VMV_EV_FAULT && length > size && (length & (length - 1)) == 0;
+    if (huge) addr &= ~(length - 1);
+    if (event->type == VMV_EV_FAULT && !huge) length = size;
+    border_add_range(walk, addr, length);
+    for (size_t i = 0; event->type == VMV_EV_MAPS && i < event->map_count; i++)
+        border_add_range(walk, event->maps[i].start, event->maps[i].end - event->maps[i].start);
     if (event->old_len != 0) border_add_range(walk, event->old_addr, event->old_len);
     if (event->ret > 0) border_add_range(walk, (uint64_t)event->ret, event->len);
 }
@@ -71,7 +77,7 @@ static uint64_t next_frame(const struct page_walk *walk) {
 static void borders_gather(struct page_walk *walk) {
     static const enum vmv_event_type types[] = {VMV_EV_MMAP,  VMV_EV_MUNMAP, VMV_EV_MREMAP, VMV_EV_MADVISE,
                                                 VMV_EV_BRK,   VMV_EV_SHMAT,  VMV_EV_SHMDT,  VMV_EV_REMAP,
-                                                VMV_EV_FAULT, VMV_EV_MAPS,   VMV_EV_PAGES};
+                                                VMV_EV_FAULT, VMV_EV_MAPS,   VMV_EV_PAGES,  VMV_EV_CONTENT};
     uint64_t frame = next_frame(walk);
     struct timeline_filter filter = {
         .space = walk->moment->space->id, .from = walk->moment->t, .to = frame == 0 ? 0 : frame + 1};
@@ -175,22 +181,25 @@ static void walk_stretch(struct page_walk *walk, const struct vmv_mapping *mappi
                                      .huge = huge});
 }
 
+// Pages [start, end) of which the same is known: one question for each part that no border divides.
+static void walk_equal(struct page_walk *walk, const struct vmv_mapping *mapping, uint64_t start, uint64_t end) {
+    while (start < end && walk->left > 0) {
+        uint64_t border = border_after(walk, start, end);
+        walk_stretch(walk, mapping, start, border);
+        start = border;
+    }
+}
+
 static void walk_mapping(struct page_walk *walk, const struct vmv_mapping *mapping, uint64_t start, uint64_t end) {
     const struct vmv_space *space = walk->moment->space;
-    uint64_t at = start, next = start;
-    while (at < end && walk->left > 0 && walk->in->out.error == 0) {
-        next = at;
-        const struct vmv_page *page = vmv_space_page_next(space, &next, end);
-        if (page == NULL) next = end;
-        while (at < next && walk->left > 0) {
-            uint64_t border = border_after(walk, at, next);
-            walk_stretch(walk, mapping, at, border);
-            at = border;
-        }
-        if (page == NULL) return;
-        walk_stretch(walk, mapping, next, next + space->page_size);
-        at = next + space->page_size;
+    struct inspect_runs runs = inspect_runs_begin(space, start, end);
+    struct inspect_run run;
+    while (walk->left > 0 && walk->in->out.error == 0 && inspect_runs_next(&runs, &run)) {
+        walk_equal(walk, mapping, start, run.addr);
+        start = run.addr + run.pages * space->page_size;
+        walk_equal(walk, mapping, run.addr, start);
     }
+    walk_equal(walk, mapping, start, end);
 }
 
 // The mapped parts of [start, end); false if there are none.

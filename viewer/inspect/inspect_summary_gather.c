@@ -1,14 +1,15 @@
 // Peaks from SUMMARY chunks and from the last moment; growth and writes as the difference of two moments.
 #include "inspect_summary.h"
 
+#include "inspect_runs.h"
 #include "inspect_show.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct page_before { // what was known of a page at the beginning
-    uint64_t addr;
+struct page_before { // what was known of pages at the beginning
+    uint64_t addr, end;
     uint32_t writes;
     bool resident;
 };
@@ -17,36 +18,39 @@ struct pages_before {
     size_t count, room;
 };
 
-static bool page_resident(const struct vmv_page *page) {
-    return page->state == VMV_PAGE_RESIDENT || page->state == VMV_PAGE_ZERO;
-}
-
 static void before_gather(struct pages_before *before, const struct vmv_space *space) {
-    uint64_t addr = 0;
-    const struct vmv_page *page;
-    while ((page = vmv_space_page_next(space, &addr, UINT64_MAX)) != NULL) {
+    struct inspect_runs runs = inspect_runs_begin(space, 0, UINT64_MAX);
+    struct inspect_run run;
+    while (inspect_runs_next(&runs, &run)) {
         if (before->count == before->room) {
             before->room = before->room == 0 ? 4096 : before->room * 2;
             before->items = realloc(before->items, before->room * sizeof *before->items);
             if (before->items == NULL) abort();
         }
-        before->items[before->count++] =
-            (struct page_before){.addr = addr, .writes = page->writes, .resident = page_resident(page)};
-        addr += space->page_size;
+        before->items[before->count++] = (struct page_before){.addr = run.addr,
+                                                              .end = run.addr + run.pages * space->page_size,
+                                                              .writes = run.page.writes,
+                                                              .resident = inspect_page_resident(&run.page)};
     }
 }
 
-static const struct page_before *before_find(const struct pages_before *before, uint64_t addr) {
+// What was known at addr. *end is lowered to where that ceases to hold.
+static struct page_before before_find(const struct pages_before *before, uint64_t addr, uint64_t *end) {
     size_t low = 0, high = before->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (before->items[middle].addr < addr) {
+        if (before->items[middle].end <= addr) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    return low < before->count && before->items[low].addr == addr ? &before->items[low] : NULL;
+    struct page_before old = {0};
+    if (low == before->count) return old;
+    bool inside = before->items[low].addr <= addr;
+    uint64_t border = inside ? before->items[low].end : before->items[low].addr;
+    if (border < *end) *end = border;
+    return inside ? before->items[low] : old;
 }
 
 static const char *keep(struct summary *summary, const char *text) {
@@ -74,26 +78,34 @@ static void busy_insert(struct summary *summary, struct busy busy) {
     summary->busiest[at] = busy;
 }
 
+// Pages [addr, end) that are all alike now.
+static void compare_writes(struct summary *summary, const struct vmv_mapping *mapping, uint64_t addr, uint64_t end,
+                           uint64_t writes, uint32_t page_size) {
+    for (int row = 0; row < SUMMARY_ROWS && addr < end; row++, addr += page_size) // more of the same cannot win
+        busy_insert(summary, (struct busy){.addr = addr, .writes = writes, .name = inspect_mapping_label(mapping)});
+}
+
 static void compare_mapping(struct summary *summary, const struct vmv_space *space, const struct vmv_mapping *mapping,
                             const struct pages_before *before) {
-    uint64_t addr = mapping->start, now = 0, then = 0;
-    const struct vmv_page *page;
-    while ((page = vmv_space_page_next(space, &addr, mapping->end)) != NULL) {
-        const struct page_before *old = before_find(before, addr);
-        uint32_t old_writes = old != NULL && old->writes <= page->writes ? old->writes : 0;
-        now += page_resident(page);
-        then += old != NULL && old->resident;
-        if (page->writes > old_writes) {
-            busy_insert(summary, (struct busy){.addr = addr,
-                                               .writes = page->writes - old_writes,
-                                               .name = inspect_mapping_label(mapping)});
+    struct inspect_runs runs = inspect_runs_begin(space, mapping->start, mapping->end);
+    struct inspect_run run;
+    uint64_t now = 0, then = 0; // bytes
+    while (inspect_runs_next(&runs, &run)) {
+        uint64_t end = run.addr + run.pages * space->page_size, next;
+        for (uint64_t addr = run.addr; addr < end; addr = next) {
+            next = end;
+            struct page_before old = before_find(before, addr, &next);
+            uint32_t old_writes = old.writes <= run.page.writes ? old.writes : 0;
+            if (inspect_page_resident(&run.page)) now += next - addr;
+            if (old.resident) then += next - addr;
+            if (run.page.writes > old_writes)
+                compare_writes(summary, mapping, addr, next, run.page.writes - old_writes, space->page_size);
         }
-        addr += space->page_size;
     }
     if (now <= then) return;
     grower_insert(summary, (struct grower){.start = mapping->start,
                                            .end = mapping->end,
-                                           .bytes = (now - then) * space->page_size,
+                                           .bytes = now - then,
                                            .name = inspect_mapping_label(mapping)});
 }
 
@@ -103,12 +115,11 @@ static void peak_raise(struct summary *summary, uint64_t resident, uint64_t byte
 }
 
 static uint64_t space_resident(const struct vmv_space *space) {
-    uint64_t addr = 0, bytes = 0;
-    const struct vmv_page *page;
-    while ((page = vmv_space_page_next(space, &addr, UINT64_MAX)) != NULL) {
-        if (page_resident(page)) bytes += space->page_size;
-        addr += space->page_size;
-    }
+    struct inspect_runs runs = inspect_runs_begin(space, 0, UINT64_MAX);
+    struct inspect_run run;
+    uint64_t bytes = 0;
+    while (inspect_runs_next(&runs, &run))
+        if (inspect_page_resident(&run.page)) bytes += run.pages * space->page_size;
     return bytes;
 }
 

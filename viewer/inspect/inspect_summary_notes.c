@@ -1,6 +1,7 @@
 // What a reader of the numbers must know: how complete and how fine the recording is.
 #include "inspect_summary.h"
 
+#include "inspect_runs.h"
 #include "inspect_show.h"
 
 #include <inttypes.h>
@@ -100,12 +101,12 @@ static void note_frames(struct inspect *in, struct summary *summary, uint32_t sp
 }
 
 static void note_pages(struct summary *summary, const struct vmv_space *space) {
-    uint64_t huge = 0, skipped = 0, addr = 0;
-    const struct vmv_page *page;
-    while ((page = vmv_space_page_next(space, &addr, UINT64_MAX)) != NULL) {
-        huge += (page->flags & VMV_PAGEF_HUGE) != 0;
-        skipped += (page->flags & VMV_PAGEF_SKIPPED) != 0;
-        addr += space->page_size;
+    uint64_t huge = 0, skipped = 0;
+    struct inspect_runs runs = inspect_runs_begin(space, 0, UINT64_MAX);
+    struct inspect_run run;
+    while (inspect_runs_next(&runs, &run)) {
+        if (run.page.flags & VMV_PAGEF_HUGE) huge += run.pages;
+        if (run.page.flags & VMV_PAGEF_SKIPPED) skipped += run.pages;
     }
     if (huge > 0)
         note(summary, "%s in huge pages: for these, written means possibly written",
