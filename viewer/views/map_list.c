@@ -101,11 +101,12 @@ bool map_list_build(struct map_list *list, const struct app_regions *regions, co
 /* --- places --------------------------------------------------------------------------------------------------------
  */
 
-static double gap_height(double row) { return 6.5 + 0.32 * row; }
+static double gap_height(double row) { return fmax(6.5 + 0.32 * row, MAP_GAP_LEAST); }
 
 static void fit_rows(struct map_list *list) {
     double rows = list->rows, gaps = list->gaps;
     double fit = rows + gaps > 0 ? (list->height - 6.5 * gaps) / (rows + 0.32 * gaps) : MAP_ROW_MOST;
+    if (gap_height(fit) <= MAP_GAP_LEAST && rows > 0) fit = (list->height - MAP_GAP_LEAST * gaps) / rows;
     list->row_h = fmin(fmax(fit, MAP_ROW_LEAST), MAP_ROW_MOST);
     list->gap_h = gap_height(list->row_h);
 }
@@ -189,10 +190,12 @@ static bool gather(struct map_list *list, const struct app_regions *regions, con
     const struct vmv_mapping *map = regions->map[i].map;
     struct map_entry *above = list->count ? &list->entry[list->count - 1] : NULL;
     int y = held_y(window, map->start), bottom = held_y(window, map->end);
-    if (above && above->kind != MAP_ENTRY_GAP && y < above->y + above->h) {
+    bool full = above && above->y + above->h + TO_SCALE_ROW > list->height; /* no row fits below */
+    if (above && above->kind != MAP_ENTRY_GAP && (full || y < above->y + above->h)) {
         above->kind = MAP_ENTRY_CLUSTER;
         above->count++;
         above->end = map->end;
+        bottom = bottom < list->height ? bottom : list->height;
         if (bottom > above->y + above->h) above->h = bottom - above->y;
         return true;
     }

@@ -49,7 +49,8 @@ struct map_list {
     bool to_scale;
 };
 
-#define MAP_ROW_LEAST 12.0
+#define MAP_ROW_LEAST 13.0
+#define MAP_GAP_LEAST 12.0 /* the height of its words */
 #define MAP_ROW_MOST 19.0
 
 /* The mappings that reach into the window, with the gaps before, between and after them. joined: mappings of one group

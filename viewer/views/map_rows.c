@@ -10,7 +10,7 @@ enum {
     CELLS_X_NARROW = 56, /* without addresses */
     NAMES = 96,          /* right of the cells */
     NAMES_LEAST = 300,   /* cells narrower than this have no names */
-    RULER = 15,          /* from the top of the main area to the rows */
+    RULER = 17,          /* from the top of the main area to the rows */
     ADDRESS_EVERY = 30,  /* pixels between printed addresses at least */
     ALWAYS = 24,         /* pixels of the first or last rows that stay in view */
     PARTS = 4            /* of the ruler */
@@ -93,7 +93,7 @@ static void draw_ruler(const struct map_rows *rows) {
         if (i == parts) break;
         map_format_size(size, sizeof size, bytes / (uint64_t)parts * (uint64_t)i);
         snprintf(text, sizeof text, "+%s", i ? size : "0");
-        ui_draw_text_fit(draw, x + 4, y - 11, width / parts - 6, UI_S, UI_FAINT, text);
+        ui_draw_text_fit(draw, x + 4, y - 13, width / parts - 6, UI_S, UI_FAINT, text);
     }
     ui_draw_end_group(draw);
 }

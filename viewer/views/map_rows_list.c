@@ -222,6 +222,28 @@ static void draw_scroll_bar(struct map_space *space) {
                  UI_RULE2);
 }
 
+/* A row that the lower edge would cut is left out: it is counted among those below. */
+static bool below_edge(const struct map_list *list, const struct map_entry *entry) {
+    bool longer = !list->to_scale && map_list_content(list) > list->height;
+    return map_list_y(list, entry) + (longer ? map_list_h(list, entry) : 0) > list->height;
+}
+
+static void draw_more(struct map_space *space, size_t first) {
+    const struct map_list *list = &space->frame->cache->list;
+    size_t more = 0;
+    for (size_t i = first; i < list->count; i++)
+        if (list->entry[i].kind != MAP_ENTRY_GAP) more += list->entry[i].count;
+    if (!more || list->to_scale) return;
+    char count[UI_FORMAT_SIZE], text[UI_FORMAT_SIZE + 16];
+    ui_format_count(count, sizeof count, more);
+    snprintf(text, sizeof text, "%s more below", count);
+    ui_draw_begin_group(space->frame->draw, "more", "below");
+    ui_draw_triangle(space->frame->draw, ui_rect(space->name_x - 11, ui_rect_bottom(space->area) + 5, 7, 4), UI_DOWN,
+                     UI_DIM);
+    ui_draw_text(space->frame->draw, space->name_x, ui_rect_bottom(space->area) + 1, UI_S, UI_DIM, text);
+    ui_draw_end_group(space->frame->draw);
+}
+
 void map_list_draw(struct map_space *space) {
     struct map_frame *frame = space->frame;
     struct ui_draw *draw = frame->draw;
@@ -231,10 +253,11 @@ void map_list_draw(struct map_space *space) {
     ui_draw_push_clip(
         draw, ui_rect(space->tie_x, space->area.y - 2, ui_rect_right(frame->main) - space->tie_x, space->area.h + 3));
     draw_guides(space);
-    for (size_t i = map_list_at(list, -2); i < list->count; i++) {
+    size_t i = map_list_at(list, -2);
+    for (; i < list->count; i++) {
         const struct map_entry *entry = &list->entry[i];
         char name[APP_NAME_SIZE * 2 + 64];
-        if (map_list_y(list, entry) > space->area.h) break;
+        if (below_edge(list, entry)) break;
         bool gap = entry->kind == MAP_ENTRY_GAP;
         ui_draw_begin_group(draw, gap ? "gap" : "row", gap ? "unmapped" : entry_name(space, entry, name, sizeof name));
         if (gap)
@@ -246,4 +269,5 @@ void map_list_draw(struct map_space *space) {
     }
     draw_scroll_bar(space);
     ui_draw_pop_clip(draw);
+    draw_more(space, i);
 }

@@ -11,6 +11,7 @@ enum {
     TOP = 27,   /* from the main area to the strip's inside */
     BOTTOM = 9, /* below it */
     LIST_TOP = 20,
+    MORE = 14, /* below the list: how many mappings it has no room for */
     LADDER = 24, /* further right when the ladder stands before it */
     BAR_STEP = 15,
     BAR_STEP_NARROW = 10,
@@ -90,6 +91,10 @@ static bool build_list(struct map_space *space, const struct map_anchor *anchor)
         if (!anchor) y = fmax(y, 0);
         bool fixed = anchor && zoomed(frame); /* the whole space fills the area */
         map_list_place(list, space->area.h, frame->app->camera.at, y, anchor ? anchor->share : 0, fixed);
+        if (map_list_content(list) > space->area.h && space->area.h > 4 * MORE) {
+            space->area.h -= MORE;
+            map_list_place(list, space->area.h, frame->app->camera.at, y, anchor ? anchor->share : 0, fixed);
+        }
     }
     place_bars(space);
     space->bar_step = map_bar_step(space->right - space->bar_x - SIZE_ROOM, longest(list), map_page_size(frame->app),

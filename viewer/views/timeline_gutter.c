@@ -15,7 +15,7 @@ static void draw_entry(struct app *app, const struct timeline_panel *panel, int 
                        const char *value) {
     int right = ui_rect_right(panel->gutter) - 11, left = panel->gutter.x + 12;
     int after = ui_draw_text_fit(app->draw, left, y, panel->gutter.w - 23, UI_S, UI_FAINT, name);
-    int room = right - after - 6, width = ui_text_width(UI_S, value);
+    int room = right - after - 5, width = ui_text_width(UI_S, value);
     if (room <= 0) return;
     if (width > room)
         ui_draw_text_fit(app->draw, after + 6, y, room, UI_S, color, value);

@@ -10,7 +10,7 @@ enum {
     INSPECTOR_NARROW = 260,
     TIMELINE = 224,
     TIMELINE_LOW = 180,
-    GUTTER_ALONE = 184, /* no regions panel above it */
+    GUTTER_ALONE = 204, /* no regions panel above it */
     MAP_LEAST = 240
 };
 
