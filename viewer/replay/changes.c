@@ -131,7 +131,7 @@ bool replay_change_begin(struct replay *replay, int step, char *error) {
     struct app *app = &replay->app;
     uint64_t start, end;
     if (app->selection.kind == APP_PLACE_SPACE) {
-        snprintf(error, UI_ERROR_SIZE, "select something first: its changes are gone through");
+        snprintf(error, UI_ERROR_SIZE, "select a mapping, a page or bytes first: [ and ] go to its changes");
         return false;
     }
     if (!app_place_range(app, app->selection, &start, &end) && app->selection.kind == APP_PLACE_GROUP) {

@@ -68,11 +68,26 @@ static void as_text(const struct bytes *bytes, const struct as *as, int order, c
         ui_format_signed(out, size, sign_extend(value, as->size));
     } else if (as->size == 4) {
         memcpy(&single, &half, sizeof single);
-        snprintf(out, size, "%.6g", (double)single);
+        snprintf(out, size, isnan(single) ? "nan" : "%.6g", (double)single);
     } else {
         memcpy(&whole, &value, sizeof whole);
-        snprintf(out, size, "%.10g", whole);
+        snprintf(out, size, isnan(whole) ? "nan" : "%.10g", whole);
     }
+}
+
+/* In groups where there is room, else without, else below. */
+static void big_endian(struct page_writer *page, const struct bytes *bytes, const struct as *as, int room) {
+    char text[UI_FORMAT_SIZE];
+    as_text(bytes, as, BIG, text, sizeof text);
+    if (ui_text_width(UI_S, text) > room && as->kind != AS_FLOAT) {
+        uint64_t value = number(bytes, as->size, BIG);
+        if (as->kind == AS_UNSIGNED)
+            snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+        else
+            snprintf(text, sizeof text, "%lld", (long long)sign_extend(value, as->size));
+    }
+    if (ui_text_width(UI_S, text) > room) page->y += 13;
+    ui_draw_text_right(page->app->draw, page->x + page->w, page->y, UI_S, UI_FAINT, text);
 }
 
 static void number_row(struct page_writer *page, const struct bytes *bytes, const struct as *as, uint64_t selected) {
@@ -88,9 +103,7 @@ static void number_row(struct page_writer *page, const struct bytes *bytes, cons
     } else {
         as_text(bytes, as, LITTLE, text, sizeof text);
         ui_draw_text_right(draw, middle, page->y, UI_S, UI_INK, text);
-        as_text(bytes, as, BIG, text, sizeof text);
-        if (as->size > 1 && ui_text_width(UI_S, text) <= right - middle - 6)
-            ui_draw_text_right(draw, right, page->y, UI_S, UI_FAINT, text);
+        if (as->size > 1) big_endian(page, bytes, as, right - middle - 6);
     }
     ui_draw_end_group(draw);
     page->y += 13;
@@ -150,7 +163,7 @@ static void time_fact(struct page_writer *page, const struct bytes *bytes) {
         inspector_fact(page, "time", likely ? UI_DIM : UI_FAINT, "%s, as %s", text, units[i].name);
         return;
     }
-    inspector_fact(page, "time", UI_FAINT, "of no year from 2000 to 2100");
+    inspector_fact(page, "time", UI_FAINT, "none: no date between 2000 and 2100");
 }
 
 static void pointer_fact(struct page_writer *page, const struct bytes *bytes) {

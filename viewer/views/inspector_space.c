@@ -17,6 +17,15 @@ static void plain_fact(struct page_writer *page, const char *name, const char *t
 
 /* --- process --- */
 
+static void exit_text(bool killed, int code, char *out, size_t size) {
+    char name[24];
+    view_signal_name(code, name, sizeof name);
+    if (killed)
+        snprintf(out, size, "killed by %s", name);
+    else
+        snprintf(out, size, "status %d", code);
+}
+
 /* The latest signal that killed it, or was about to. */
 static void signal_fact(struct page_writer *page) {
     struct app *app = page->app;
@@ -26,18 +35,19 @@ static void signal_fact(struct page_writer *page) {
     for (size_t i = 0; i < count && landmark[i].t <= app->t; i++)
         if (landmark[i].type == VMV_EV_SIGNAL && landmark[i].flag && landmark[i].pid == app->pid) found = &landmark[i];
     if (!found) return;
-    char text[64], ago[UI_FORMAT_SIZE];
+    char text[64], ago[UI_FORMAT_SIZE], code[64];
+    view_signal_code(found->number, found->code, code, sizeof code);
     view_signal_text(found, text, sizeof text);
     ui_format_ago(ago, sizeof ago, (int64_t)(app->t - found->t));
-    inspector_fact(page, "signal", UI_ATTENTION, "%s, code %d, thread %d\n%s: it ends the process", text, found->code,
-                   found->tid, ago);
+    inspector_fact(page, "signal", UI_ATTENTION, "%s: %s; thread %d\n%s: it ends the process", text, code, found->tid,
+                   ago);
 }
 
 static void process_facts(struct page_writer *page) {
     struct app *app = page->app;
     const struct vmv_process *process = vmv_world_process(app->world, app->pid);
     const struct app_regions *regions = app_regions(app);
-    char text[UI_FORMAT_SIZE], more[UI_FORMAT_SIZE];
+    char text[UI_FORMAT_SIZE], more[UI_FORMAT_SIZE], how[48];
     inspector_section(page, "process", NULL);
     if (!process) {
         inspector_line(page, UI_FAINT, "It has not started at this moment.");
@@ -51,12 +61,13 @@ static void process_facts(struct page_writer *page) {
         inspector_fact(page, "started", UI_DIM, "at %s", text);
     if (process->ended && process->ended <= app->t) {
         ui_format_time(text, sizeof text, (int64_t)process->ended, 6);
-        inspector_fact(page, "ended", process->killed ? UI_ATTENTION : UI_DIM, "at %s, %s %d", text,
-                       process->killed ? "killed by signal" : "status", process->exit_code);
+        exit_text(process->killed, process->exit_code, how, sizeof how);
+        inspector_fact(page, "ended", process->killed ? UI_ATTENTION : UI_DIM, "at %s, %s", text, how);
     }
     signal_fact(page);
     ui_format_size(text, sizeof text, regions->bytes);
-    inspector_fact(page, "mapped", UI_DIM, "%s in %zu mappings", text, regions->count);
+    inspector_fact(page, "mapped", UI_DIM, "%s in %zu mapping%s", text, regions->count,
+                   regions->count == 1 ? "" : "s");
     ui_format_size(text, sizeof text, regions->resident * app->world->page_size);
     ui_format_percent(more, sizeof more,
                       regions->bytes ? (double)regions->resident * app->world->page_size / (double)regions->bytes : 0);
@@ -113,9 +124,9 @@ static void cost_fact(struct page_writer *page, const struct vmv_end *end) {
     ui_format_span(held, sizeof held, (int64_t)end->held_ns);
     ui_format_span(fault, sizeof fault, (int64_t)end->fault_ns);
     inspector_fact(page, "cost", UI_DIM, "%.1f %%: held %s, faults %s", end->percent, held, fault);
-    if (end->exited)
-        inspector_fact(page, "exit", end->killed ? UI_ATTENTION : UI_DIM, "%s %d",
-                       end->killed ? "killed by signal" : "status", end->exit_code);
+    char how[48];
+    exit_text(end->killed, end->exit_code, how, sizeof how);
+    if (end->exited) inspector_fact(page, "exit", end->killed ? UI_ATTENTION : UI_DIM, "%s", how);
 }
 
 static void recording_facts(struct page_writer *page) {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ROW = 19, TITLE = 38, CAPS = 86, MARGIN = 20, SIGN_ROW = 18, MOST_GROUPS = 8 };
+enum { ROW = 19, TITLE = 38, CAPS = 52, CAPS_MOST = 100, MARGIN = 20, SIGN_ROW = 18, MOST_GROUPS = 8 };
 
 /* --- keys --- */
 
@@ -44,45 +44,80 @@ static int caps(struct app *app, int x, int y, const char *keys) {
     return x;
 }
 
-static int key_row(struct app *app, struct ui_rect column, int y, const char *keys, const char *words) {
+static int caps_width(const char *keys) {
+    int width = 0;
+    while (*keys) {
+        char name[UI_KEY_NAME_SIZE];
+        size_t bytes = strcspn(keys, " ");
+        snprintf(name, sizeof name, "%.*s", (int)(bytes < sizeof name ? bytes : sizeof name - 1), keys);
+        width += ui_key_cap_width(name) + 6;
+        keys += bytes + strspn(keys + bytes, " ");
+    }
+    return width;
+}
+
+/* `after`: from the column's left edge to its words. */
+static int key_row(struct app *app, struct ui_rect column, int y, int after, const char *keys, const char *words) {
     int x = caps(app, column.x, y, keys);
-    x = ui_max(x + 4, column.x + CAPS);
+    x = ui_max(x + 4, column.x + after);
     ui_draw_text_fit(app->draw, x, y, ui_rect_right(column) - x - 8, UI_S, UI_INK, words);
     return y + ROW;
 }
 
+struct key_line {
+    char keys[160];
+    const char *words;
+};
+enum { KEY_LINES = 40 };
+
+static bool joined(const struct ui_command *a, const struct ui_command *b) {
+    return a == b || (a->group && b->group && b->keys && strchr(a->group, '|') && !strcmp(a->group, b->group));
+}
+
+static void join_keys(struct ui_commands commands, size_t first, char *keys, size_t size) {
+    keys[0] = '\0';
+    for (size_t k = first; k < commands.count; k++) {
+        const struct ui_command *other = &commands.row[k];
+        size_t length = strlen(keys);
+        if (joined(&commands.row[first], other))
+            snprintf(keys + length, size - length, "%s%.*s", length ? " " : "", (int)strcspn(other->keys, " "),
+                     other->keys);
+    }
+}
+
+static int list_keys(struct ui_commands commands, const struct ui_command *heading, struct key_line *lines) {
+    int count = 0;
+    for (size_t i = 0; i < commands.count && count < KEY_LINES; i++) {
+        const struct ui_command *row = &commands.row[i];
+        if (!row->group || !row->keys || !same_heading(row, heading)) continue;
+        bool repeated = false;
+        for (size_t k = 0; k < i; k++) repeated |= commands.row[k].keys && joined(&commands.row[k], row);
+        if (repeated) continue;
+        join_keys(commands, i, lines[count].keys, sizeof lines[count].keys);
+        lines[count++].words = words_of(row);
+    }
+    for (size_t i = 0; i < sizeof mouse / sizeof *mouse && count < KEY_LINES; i++) {
+        size_t length = heading_length(heading);
+        if (strlen(mouse[i].heading) != length || memcmp(mouse[i].heading, heading->group, length) != 0) continue;
+        snprintf(lines[count].keys, sizeof lines[count].keys, "%s", mouse[i].keys);
+        lines[count++].words = mouse[i].words;
+    }
+    return count;
+}
+
 static int group_keys(struct app *app, struct ui_rect column, int y, const struct ui_command *heading) {
-    struct ui_commands commands = app->commands;
-    char keys[160], title[64];
+    struct key_line *lines = ui_draw_alloc(app->draw, KEY_LINES * sizeof *lines);
+    char title[64];
+    int after = CAPS;
+    if (!lines) return y;
     snprintf(title, sizeof title, "%.*s", (int)heading_length(heading), heading->group);
     for (char *c = title; *c; c++)
         if (*c >= 'a' && *c <= 'z') *c = (char)(*c - 32);
     ui_draw_text(app->draw, column.x, y, UI_S, UI_FAINT, title);
     y += 21;
-    for (size_t i = 0; i < commands.count; i++) {
-        const struct ui_command *row = &commands.row[i];
-        if (!row->group || !row->keys || !same_heading(row, heading)) continue;
-        bool repeated = false;
-        for (size_t k = 0; k < i; k++)
-            repeated |= commands.row[k].group && commands.row[k].keys && !strcmp(commands.row[k].group, row->group) &&
-                        strchr(row->group, '|');
-        if (repeated) continue;
-        keys[0] = '\0';
-        for (size_t k = i; k < commands.count; k++) {
-            const struct ui_command *other = &commands.row[k];
-            bool joins =
-                k == i || (other->group && other->keys && strchr(row->group, '|') && !strcmp(other->group, row->group));
-            size_t length = strlen(keys);
-            if (joins)
-                snprintf(keys + length, sizeof keys - length, "%s%.*s", length ? " " : "",
-                         (int)strcspn(other->keys, " "), other->keys);
-        }
-        y = key_row(app, column, y, keys, words_of(row));
-    }
-    for (size_t i = 0; i < sizeof mouse / sizeof *mouse; i++)
-        if (strlen(mouse[i].heading) == heading_length(heading) &&
-            !memcmp(mouse[i].heading, heading->group, heading_length(heading)))
-            y = key_row(app, column, y, mouse[i].keys, mouse[i].words);
+    int count = list_keys(app->commands, heading, lines);
+    for (int i = 0; i < count; i++) after = ui_max(after, ui_min(caps_width(lines[i].keys) + 6, CAPS_MOST));
+    for (int i = 0; i < count; i++) y = key_row(app, column, y, after, lines[i].keys, lines[i].words);
     return y;
 }
 
@@ -99,7 +134,7 @@ static int headings(struct ui_commands commands, const struct ui_command **headi
 
 /* Four columns are as wide as their words ask for; fewer are equally wide. */
 static struct ui_rect key_column(struct ui_rect sheet, int index, int columns) {
-    static const int starts[] = {0, 233, 490, 722, 1000}; /* thousandths */
+    static const int starts[] = {0, 232, 487, 738, 1000}; /* thousandths */
     int width = sheet.w - 2 * MARGIN, at = index % columns;
     int from = columns == 4 ? width * starts[at] / 1000 : width * at / columns;
     int to = columns == 4 ? width * starts[at + 1] / 1000 : width * (at + 1) / columns;
@@ -173,10 +208,22 @@ struct shape {
     const char *words, *note;
 };
 
+/* What has no cells of its own, and a huge page, is one block. */
+static void shape_sign(struct app *app, int x, int y, const struct shape *shape) {
+    struct ui_rect block = ui_rect(x, y + 1, 32, 10);
+    if (shape->pattern != UI_PATTERN_DOTS && shape->pattern != UI_PATTERN_HUGE && shape->color != UI_GROUND) {
+        sign(app, x, y, shape->pattern, shape->color, shape->color, shape->words, NULL);
+        return;
+    }
+    if (shape->pattern != UI_PATTERN_HUGE) ui_draw_rect(app->draw, block, UI_GROUND);
+    ui_draw_pattern(app->draw, block, shape->pattern, shape->color);
+    ui_draw_text(app->draw, x + 44, y, UI_S, UI_INK, shape->words);
+}
+
 static int shape_signs(struct app *app, int x, int y, const char *title, const struct shape *shapes, int count) {
     y = sign_heading(app, x, y, title);
     for (int i = 0; i < count; i++) {
-        sign(app, x, y, shapes[i].pattern, shapes[i].color, shapes[i].color, shapes[i].words, NULL);
+        shape_sign(app, x, y, &shapes[i]);
         ui_draw_text(app->draw, x + 44, y + 11, UI_S, UI_FAINT, shapes[i].note);
         y += 28;
     }
@@ -189,9 +236,10 @@ static int draw_signs(struct app *app, struct ui_rect sheet, int y, int columns)
         {UI_PATTERN_STALE, UI_WRITTEN_2, "stale", "captured before, may have changed"},
         {UI_PATTERN_TORN, UI_WRITTEN_2, "torn", "written while it was copied"},
         {UI_PATTERN_UNKNOWN, UI_DIM, "unknown", "never captured; a gap in time too"},
+        {UI_PATTERN_EXACT, UI_GROUND, "unmapped", "plain ground: nothing is here"},
     };
     static const struct shape pages[] = {
-        {UI_PATTERN_DOT, UI_RULE2, "untouched", "reserved, nobody has been here"},
+        {UI_PATTERN_DOTS, UI_FAINT, "untouched", "reserved, nobody has been here"},
         {UI_PATTERN_OUTLINE, UI_NOT_WRITTEN, "zero page", "read, never written: all zeros"},
         {UI_PATTERN_GUARD, UI_ATTENTION, "guard", "a touch here raises SIGSEGV"},
         {UI_PATTERN_HUGE, UI_ANONYMOUS, "huge page", "2 MiB that the kernel keeps as one"},
@@ -203,7 +251,7 @@ static int draw_signs(struct app *app, struct ui_rect sheet, int y, int columns)
         if (i && i % columns == 0) top = bottom + 8;
         end = i == 0   ? kind_signs(app, x, top)
               : i == 1 ? written_signs(app, x, top)
-              : i == 2 ? shape_signs(app, x, top, "KNOWLEDGE", knowledge, 4)
+              : i == 2 ? shape_signs(app, x, top, "KNOWLEDGE", knowledge, 5)
                        : shape_signs(app, x, top, "PAGES", pages, 5);
         bottom = ui_max(bottom, end);
     }

@@ -68,15 +68,52 @@ void view_syscall_name(struct app *app, int64_t number, char *out, size_t size) 
         snprintf(out, size, "call %lld", (long long)number);
 }
 
+void view_signal_name(int number, char *out, size_t size) {
+    const char *name = number > 0 ? sigabbrev_np(number) : NULL;
+    if (name)
+        snprintf(out, size, "SIG%s", name);
+    else
+        snprintf(out, size, "signal %d", number);
+}
+
+/* si_code of the signals that a program raises by what it does. */
+void view_signal_code(int number, int code, char *out, size_t size) {
+    static const struct {
+        int number, code;
+        const char *words;
+    } known[] = {{SIGSEGV, SEGV_MAPERR, "nothing is mapped there"},
+                 {SIGSEGV, SEGV_ACCERR, "the mapping does not allow it"},
+                 {SIGBUS, BUS_ADRALN, "address not aligned"},
+                 {SIGBUS, BUS_ADRERR, "no memory behind the mapping"},
+                 {SIGBUS, BUS_OBJERR, "hardware error"},
+                 {SIGFPE, FPE_INTDIV, "division by zero"},
+                 {SIGFPE, FPE_INTOVF, "integer overflow"},
+                 {SIGFPE, FPE_FLTDIV, "floating-point division by zero"},
+                 {SIGILL, ILL_ILLOPC, "illegal opcode"},
+                 {SIGILL, ILL_ILLOPN, "illegal operand"},
+                 {SIGILL, ILL_PRVOPC, "privileged opcode"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].number == number && known[i].code == code) {
+            snprintf(out, size, "%s", known[i].words);
+            return;
+        }
+    if (code == SI_USER)
+        snprintf(out, size, "sent by kill");
+    else if (code == SI_TKILL)
+        snprintf(out, size, "sent by tkill or abort");
+    else if (code == SI_QUEUE)
+        snprintf(out, size, "sent by sigqueue");
+    else if (code == SI_KERNEL)
+        snprintf(out, size, "raised by the kernel");
+    else
+        snprintf(out, size, "code %d", code);
+}
+
 void view_signal_text(const struct vmv_event *event, char *out, size_t size) {
-    const char *name = event->number > 0 ? sigabbrev_np(event->number) : NULL;
     char word[24];
     bool fault = event->number == SIGSEGV || event->number == SIGBUS || event->number == SIGILL ||
                  event->number == SIGFPE || event->number == SIGTRAP;
-    if (name)
-        snprintf(word, sizeof word, "SIG%s", name);
-    else
-        snprintf(word, sizeof word, "signal %d", event->number);
+    view_signal_name(event->number, word, sizeof word);
     if (fault)
         snprintf(out, size, "%s at 0x%llx", word, (unsigned long long)event->addr);
     else

@@ -191,11 +191,15 @@ static void draw_hover(struct app *app, const struct timeline_panel *panel) {
 static void written_text(const struct app *app, uint64_t t, char *out, size_t size) {
     const struct app_history *history = app->history;
     size_t next = history ? (size_t)(app_history_frame(history, t) + 1) : 0;
-    if (!history || next >= history->frame_count)
+    if (!history || next >= history->frame_count) {
         snprintf(out, size, "no frame saw what was written here");
-    else
-        snprintf(out, size, "%llu pages written by frame %llu", (unsigned long long)history->frame[next].pages_written,
-                 (unsigned long long)history->frame[next].n);
+        return;
+    }
+    const struct timeline_frame *frame = &history->frame[next];
+    char pages[UI_FORMAT_SIZE], number[UI_FORMAT_SIZE];
+    ui_format_count(pages, sizeof pages, frame->pages_written);
+    ui_format_count(number, sizeof number, frame->n);
+    snprintf(out, size, "%s page%s written by frame %s", pages, frame->pages_written == 1 ? "" : "s", number);
 }
 
 static void draw_card(struct app *app, const struct timeline_panel *panel) {
@@ -204,7 +208,7 @@ static void draw_card(struct app *app, const struct timeline_panel *panel) {
     if (ui->hot != ui_id_of("timeline") || !ui_card_due(ui, NULL) || !panel->column) return;
     if (i < 0 || i >= panel->area.w || !panel->column[i].known) return;
     const struct timeline_column *column = &panel->column[i];
-    char size[UI_FORMAT_SIZE], text[4][96];
+    char size[UI_FORMAT_SIZE], text[4][128];
     uint64_t faults = 0, ticks = 0;
     for (int k = 0; k < VMV_KIND_COUNT; k++) faults += column->faults[k];
     for (int k = 0; k < VMV_TICK_COUNT; k++) ticks += column->ticks[k];
@@ -213,7 +217,11 @@ static void draw_card(struct app *app, const struct timeline_panel *panel) {
     ui_format_size(size, sizeof size, (uint64_t)column->resident_high * app->world->page_size);
     snprintf(text[1], sizeof text[1], "resident %s at most", size);
     written_text(app, (uint64_t)timeline_t(panel, ui->mouse_x), text[2], sizeof text[2]);
-    snprintf(text[3], sizeof text[3], "%llu calls, %llu faults", (unsigned long long)ticks, (unsigned long long)faults);
+    char calls[UI_FORMAT_SIZE], count[UI_FORMAT_SIZE];
+    ui_format_count(calls, sizeof calls, ticks);
+    ui_format_count(count, sizeof count, faults);
+    snprintf(text[3], sizeof text[3], "%s call%s, %s fault%s", calls, ticks == 1 ? "" : "s", count,
+             faults == 1 ? "" : "s");
     struct ui_card_line lines[4] = {{.text = text[0], .color = UI_INK}};
     for (int k = 1; k < 4; k++) lines[k] = (struct ui_card_line){.text = text[k], .color = UI_DIM};
     ui_card(app->draw, ui_rect(0, 0, app->width, app->height), ui->mouse_x, ui->mouse_y, lines, 4);

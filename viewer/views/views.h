@@ -84,6 +84,9 @@ void view_syscall_name(struct app *app, int64_t number, char *out, size_t size);
 
 /* "SIGSEGV at 0x10": the address for signals of faults. */
 void view_signal_text(const struct vmv_event *event, char *out, size_t size);
+/* "SIGSEGV"; what its si_code says: "nothing is mapped there". */
+void view_signal_name(int number, char *out, size_t size);
+void view_signal_code(int number, int code, char *out, size_t size);
 
 /* Write recency.
  * Steps: 0 this frame (or after it), then three bounds of 1 or 3 x 10^n, 4 older. The bounds are chosen from the pages
