@@ -6,6 +6,7 @@
 //   make_trace empty OUT       a recording in which nothing happened
 //   make_trace unfinished OUT  the small one, left by a writer that was killed before it could end it
 //   make_trace long N OUT      N events, for the time that commands take
+//   make_trace signals OUT     signals with all sorts of codes, of a process that starts late
 //   make_trace terabytes OUT   runs of pages such as no machine has
 //   make_trace library OUT     three mappings of one file
 //   make_trace mixed OUT       a page touched first by one instruction, written three times by another
@@ -385,6 +386,28 @@ static void make_mixed(const char *path) {
     finish(writer, (struct vmv_end){.duration_ns = 5 * MS, .exited = true});
 }
 
+static void make_signals(const char *path) {
+    static const struct {
+        int32_t number, code;
+        uint64_t addr;
+    } signals[] = {{11, 2, 0x600000}, {10, -6, 0}, {37, -1, 0}, {11, 77, 0}, {7, 2, 0}, {99, 5, 0}, {17, 1, 0}};
+    struct vmv_meta meta = small_meta();
+    struct vmv_writer *writer = trace_open(path, &meta);
+    struct vmv_event event = event_at(5 * MS, VMV_EV_SPACE);
+    event.name = "/bin/demo";
+    emit(writer, event);
+    emit_mappings(writer, 5 * MS);
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+        event = event_at(7 * MS + i, VMV_EV_SIGNAL);
+        event.number = signals[i].number, event.code = signals[i].code, event.addr = signals[i].addr;
+        emit(writer, event);
+    }
+    event = event_at(9 * MS, VMV_EV_EXIT);
+    event.code = 9, event.flag = true;
+    emit(writer, event);
+    finish(writer, (struct vmv_end){.duration_ns = 10 * MS, .killed = true, .exit_code = 9});
+}
+
 // What one event of a few bytes may claim: every page table entry of a terabyte, time and again.
 static void make_terabytes(const char *path) {
     static const struct vmv_mapping map = {
@@ -396,7 +419,7 @@ static void make_terabytes(const char *path) {
     event.addr = map.start, event.len = map.end - map.start, event.maps = &map, event.map_count = 1;
     emit(writer, event);
     emit_frame(writer, 2 * MS, 1, VMV_FRAME_INTERVAL, 0);
-    for (uint64_t i = 0; i < 8; i++) {
+    for (uint64_t i = 0; i < 2; i++) {
         event = event_at(2 * MS, VMV_EV_PAGES);
         event.addr = map.start + (i << 43) / 2, event.len = UINT64_C(1) << 42, event.state = VMV_PAGE_RESIDENT;
         event.page_flags = VMV_PAGEF_WRITTEN | VMV_PAGEF_POPULATED;
@@ -441,6 +464,8 @@ int main(int argc, char **argv) {
         make_aarch64(path);
     } else if (strcmp(kind, "empty") == 0) {
         make_empty(path);
+    } else if (strcmp(kind, "signals") == 0) {
+        make_signals(path);
     } else if (strcmp(kind, "terabytes") == 0) {
         make_terabytes(path);
     } else if (strcmp(kind, "library") == 0) {
@@ -450,7 +475,8 @@ int main(int argc, char **argv) {
     } else if (strcmp(kind, "long") == 0 && argc == 4) {
         make_long(strtoull(argv[2], NULL, 10), path);
     } else {
-        fprintf(stderr, "usage: make_trace small|names|aarch64|empty|unfinished|terabytes|library|mixed|long N OUT\n");
+        fprintf(stderr,
+                "usage: make_trace small|names|aarch64|empty|unfinished|signals|terabytes|library|mixed|long N OUT\n");
         return 2;
     }
     return 0;

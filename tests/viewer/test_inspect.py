@@ -286,6 +286,20 @@ class Info(InspectCase):
         self.assertRegex(text, r"(?m)^  fault +4$")
         self.assertRegex(text, r"(?m)^    write +3  .*write-protection")
 
+    def test_what_a_cut_trace_does_not_say(self):
+        result = run([INSPECT, "info", "--json", made("unfinished")])
+        self.assertEqual(json.loads(result.out)["cost"], {"held_ns": None, "fault_ns": None, "percent": None})
+        text = run([INSPECT, "info", made("unfinished")]).out
+        self.assertRegex(text, r"(?m)^cost +–$")
+        self.assertNotIn(" 0 B before", text)
+        path = Path(FOLDER.name) / "begun.vmv"
+        whole = made("unfinished").read_bytes()
+        for length in range(200, len(whole), 41):
+            path.write_bytes(whole[:length])
+            result = run([INSPECT, "info", "--json", path])
+            if result.status == 0:
+                self.assertNotEqual(json.loads(result.out)["raw_bytes"], 0, length)
+
     def test_nothing_happened(self):
         info = self.one("info", path=made("empty"))
         self.assertEqual((info["frames"], info["exit"], info["gaps"], info["processes"]), (0, None, [], 0))
@@ -386,6 +400,14 @@ class Events(InspectCase):
         self.assertEqual({e["tid"] for e in self.ask("events", "--tid", "1001")}, {1001})
         self.assertEqual([e["type"] for e in self.ask("events", "--from", "mark:half", "--to", "26ms")], ["mark"])
         self.assertEqual(self.ask("events", "--to", "end")[-1]["type"], "exit")
+
+    def test_signals_have_names(self):
+        text = self.inspect("events", "--event", "signal,exit", "--pid", "all", made("signals")).out
+        for words in ("SIGSEGV, SEGV_ACCERR, at 0x600000", "SIGUSR1, SI_TKILL", "SIGRTMIN+3, SI_QUEUE", "SIGSEGV, code 77",
+                      "SIGBUS, BUS_ADRERR", "signal 99, code 5", "SIGCHLD, CLD_EXITED", "killed by SIGKILL"):
+            self.assertIn(words, text)
+        self.assertIn("killed by SIGSEGV (SEGV_MAPERR)", self.inspect("summary", SMALL).out)
+        self.assertEqual(self.ask("events", "--event", "signal", path=made("signals"))[0]["code"], 2)
 
     def test_ranges(self):
         faults = self.ask("events", "--event", "fault", hex(HEAP + PAGE))
@@ -625,6 +647,16 @@ class Summary(InspectCase):
         self.assertEqual(summary["final_resident"], sum(m["resident"] for m in self.ask("maps")))
         self.assertTrue(any("gap" in note for note in summary["notes"]))
         self.assertTrue(any("SIGSEGV" in note for note in summary["notes"]))
+
+    def test_the_beginning_is_that_of_the_process(self):
+        path = made("signals")
+        first = self.one("maps", "[heap]", "--at", "start", path=path)
+        self.assertEqual(first["name"], "[heap]")
+        for options in ((), ("--from", "start")):
+            self.assertEqual(self.one("summary", *options, path=path)["from"], 5 * MS)
+            self.assertIn("0.005 000 s to ", self.inspect("summary", *options, path).out)
+        self.assertIn(" at 0.005 000 s", self.inspect("maps", "--at", "start", path).out)
+        self.assertEqual(self.one("summary", "--from", "6ms", path=path)["from"], 6 * MS)
 
     def test_growth_is_by_first_touches(self):
         grower = self.one("summary", path=made("mixed"))["growers"][0]

@@ -94,6 +94,9 @@ bool inspect_span(struct inspect *in, uint64_t *from, uint64_t *to, int *status)
 // one at exit, else before its end.
 const struct vmv_world *inspect_seek_last(struct inspect *in, int32_t pid, uint32_t space);
 
+// Seeks to the first moment at which a process (space 0) or a space (pid 0) had mappings, as --at start means it.
+void inspect_seek_first(struct inspect *in, int32_t pid, uint32_t space);
+
 // --- RANGE arguments
 struct inspect_range {
     uint64_t addr, length; // bytes, length > 0

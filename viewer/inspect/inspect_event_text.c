@@ -2,6 +2,7 @@
 #include "inspect_event.h"
 
 #include "inspect_show.h"
+#include "inspect_signal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -193,23 +194,17 @@ static void put_fault(struct inspect_out *out, const struct vmv_event *event) {
 }
 
 static void put_signal(struct inspect_out *out, const struct vmv_event *event) {
-    const char *name = sigabbrev_np(event->number);
-    if (name != NULL) {
-        inspect_out_format(out, "SIG%s", name);
-    } else {
-        inspect_out_format(out, "signal %" PRId32, event->number);
-    }
-    inspect_out_format(out, ", code %" PRId32, event->code);
+    inspect_out_text(out, inspect_signal(event->number).text);
+    inspect_out_format(out, ", %s", inspect_signal_code(event->number, event->code).text);
     if (event->addr != 0 || event->flag) inspect_out_format(out, ", at 0x%" PRIx64, event->addr);
     if (event->flag) inspect_out_text(out, ", kills the process");
 }
 
 static void put_exit(struct inspect_out *out, const struct vmv_event *event) {
-    const char *name = event->flag ? sigabbrev_np(event->code) : NULL;
-    if (name != NULL) {
-        inspect_out_format(out, "killed by SIG%s", name);
+    if (event->flag) {
+        inspect_out_format(out, "killed by %s", inspect_signal(event->code).text);
     } else {
-        inspect_out_format(out, event->flag ? "killed by signal %" PRId32 : "status %" PRId32, event->code);
+        inspect_out_format(out, "status %" PRId32, event->code);
     }
 }
 

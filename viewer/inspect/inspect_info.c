@@ -4,6 +4,7 @@
 #include "inspect_event.h"
 #include "inspect_info_faults.h"
 #include "inspect_show.h"
+#include "inspect_signal.h"
 #include "inspect_table.h"
 
 #include <inttypes.h>
@@ -160,7 +161,7 @@ static void json_put_counts(struct json *json, const struct info *info) {
     info_faults_json(json, &info->faults);
     json_put_unsigned(json, "pages_captured", info->end->pages_captured);
     json_put_unsigned(json, "file_bytes", info->bytes);
-    json_put_unsigned(json, "raw_bytes", info->end->raw_bytes);
+    json_put_known(json, "raw_bytes", info->end->raw_bytes != 0, info->end->raw_bytes);
 }
 
 static void json_put_quality(struct json *json, const struct info *info) {
@@ -176,9 +177,13 @@ static void json_put_quality(struct json *json, const struct info *info) {
     json_end(json);
     json_key(json, "cost");
     json_begin(json);
-    json_put_unsigned(json, "held_ns", info->end->held_ns);
-    json_put_unsigned(json, "fault_ns", info->end->fault_ns);
-    json_put_number(json, "percent", info->end->percent, 3);
+    json_put_known(json, "held_ns", info->end->complete, info->end->held_ns);
+    json_put_known(json, "fault_ns", info->end->complete, info->end->fault_ns);
+    if (info->end->complete) {
+        json_put_number(json, "percent", info->end->percent, 3);
+    } else {
+        json_put_null(json, "percent");
+    }
     json_end(json);
     if (!info_how_ended(info, &killed, &code)) {
         json_put_null(json, "exit");
@@ -241,17 +246,26 @@ static void text_ending(struct inspect_out *out, const struct info *info) {
     int32_t code = 0;
     char line[256];
     if (info_how_ended(info, &killed, &code)) {
-        const char *name = killed ? sigabbrev_np(code) : NULL;
-        if (name != NULL) {
-            snprintf(line, sizeof line, "killed by SIG%s", name);
+        if (killed) {
+            snprintf(line, sizeof line, "killed by %s", inspect_signal(code).text);
         } else {
-            snprintf(line, sizeof line, killed ? "killed by signal %" PRId32 : "with status %" PRId32, code);
+            snprintf(line, sizeof line, "with status %" PRId32, code);
         }
         text_row(out, "ended", line);
     }
     snprintf(line, sizeof line, "%s%s", show_time(info->duration).text,
              info->end->complete ? "" : "; the trace is not complete: it ends before the recording did");
     text_row(out, "duration", line);
+}
+
+// Known only at the end of a recording.
+static void text_cost(struct inspect_out *out, const struct info *info) {
+    char line[256];
+    bool sane = info->end->percent >= 0 && info->end->percent < 1e6; // the number comes from the file
+    int n = sane ? snprintf(line, sizeof line, "%.1f %% of the run: ", info->end->percent) : 0;
+    snprintf(line + n, sizeof line - (size_t)n, "threads held %s, faults %s", show_span(info->end->held_ns).text,
+             show_span(info->end->fault_ns).text);
+    text_row(out, "cost", info->end->complete ? line : INSPECT_NONE);
 }
 
 static void text_quality(struct inspect_out *out, const struct info *info) {
@@ -262,13 +276,11 @@ static void text_quality(struct inspect_out *out, const struct info *info) {
              meta->source_maps == NULL ? "?" : meta->source_maps);
     text_row(out, "sources", line);
     text_row(out, "", meta->source_why);
-    bool sane = info->end->percent >= 0 && info->end->percent < 1e6; // the number comes from the file
-    int n = sane ? snprintf(line, sizeof line, "%.1f %% of the run: ", info->end->percent) : 0;
-    snprintf(line + n, sizeof line - (size_t)n, "threads held %s, faults %s", show_span(info->end->held_ns).text,
-             show_span(info->end->fault_ns).text);
-    text_row(out, "cost", line);
+    text_cost(out, info);
+    bool raw = info->end->raw_bytes != 0; // 0: the trace was cut before it was said
     snprintf(line, sizeof line, "%s, %s before compression, %s captured", show_size(info->bytes).text,
-             show_size(info->end->raw_bytes).text, show_plural(info->end->pages_captured, "page", "pages").text);
+             raw ? show_size(info->end->raw_bytes).text : INSPECT_NONE,
+             show_plural(info->end->pages_captured, "page", "pages").text);
     text_row(out, "size", line);
 }
 

@@ -196,8 +196,7 @@ static uint32_t select_first_space(struct inspect *in, int32_t pid) {
     return 0;
 }
 
-// The first moment at which something was mapped there.
-static void select_seek_first(struct inspect *in, int32_t pid, uint32_t space) {
+void inspect_seek_first(struct inspect *in, int32_t pid, uint32_t space) {
     struct timeline_filter filter = {.space = pid != 0 ? select_first_space(in, pid) : space};
     timeline_filter_type(&filter, VMV_EV_MAPS);
     timeline_filter_type(&filter, VMV_EV_MMAP);
@@ -213,7 +212,7 @@ static void select_settle(struct inspect *in, int32_t pid, uint32_t space) {
     const struct vmv_space *found = select_space(timeline_world(in->tl), pid, space);
     uint64_t t = timeline_now(in->tl);
     if (strcmp(in->options.at, "start") == 0) {
-        if (found == NULL || found->map_count == 0) select_seek_first(in, pid, space);
+        if (found == NULL || found->map_count == 0) inspect_seek_first(in, pid, space);
         return;
     }
     if (found != NULL && (found->map_count > 0 || select_alive(timeline_world(in->tl), pid, space))) return;

@@ -50,7 +50,7 @@ static void summary_json(struct inspect *in, const struct summary *summary) {
     json_put_unsigned(json, "peak_virtual", summary->peak_virtual);
     json_put_unsigned(json, "final_resident", summary->final_resident);
     json_put_signed(json, "pid", summary->pid);
-    json_put_unsigned(json, "from", summary->from);
+    json_put_unsigned(json, "from", summary->began);
     json_put_unsigned(json, "to", summary->to);
     summary_put_growers(json, summary);
     json_key(json, "busiest");
@@ -111,7 +111,7 @@ static void summary_busiest_text(struct inspect_out *out, const struct summary *
 
 static void summary_text(struct inspect *in, const struct summary *summary) {
     struct inspect_out *out = &in->out;
-    inspect_out_format(out, "process %" PRId32 ", %s to %s\n", summary->pid, show_time(summary->from).text,
+    inspect_out_format(out, "process %" PRId32 ", %s to %s\n", summary->pid, show_time(summary->began).text,
                        show_time(summary->to).text);
     inspect_out_format(out, "resident     %s at its peak, %s at the end\n", show_size(summary->peak_resident).text,
                        show_size(summary->final_resident).text);

@@ -21,7 +21,8 @@ struct busy { // a page and how often it was seen written: once a frame or fault
 
 struct summary {
     int32_t pid;
-    uint64_t from, to;                                    // ns
+    uint64_t from, to;                                    // ns, of what is gathered
+    uint64_t began;                                       // ns, what is shown as the beginning: as --at start
     uint64_t peak_resident, peak_virtual, final_resident; // bytes
     struct grower growers[SUMMARY_ROWS];                  // largest first
     size_t grower_count;

@@ -183,6 +183,16 @@ static void gather_last(struct inspect *in, struct summary *summary, const struc
     summary_note_all(in, summary, space);
 }
 
+// Without --from, the process begins with its first mappings, not with the recording.
+static uint64_t gather_began(struct inspect *in, const struct summary *summary) {
+    const char *from = in->options.from;
+    if (from != NULL && strcmp(from, "start") != 0) return summary->from;
+    bool by_space = in->options.pid == 0 && in->options.space != 0;
+    inspect_seek_first(in, by_space ? 0 : summary->pid, by_space ? in->options.space : 0);
+    uint64_t began = timeline_now(in->tl);
+    return began < summary->to ? began : summary->from;
+}
+
 bool summary_gather(struct inspect *in, struct summary *summary, int *status) {
     struct inspect_moment moment;
     struct inspect_whose whose;
@@ -194,6 +204,7 @@ bool summary_gather(struct inspect *in, struct summary *summary, int *status) {
     summary->pid = moment.pid;
     if (summary->to > moment.t) summary->to = moment.t;
     if (!inspect_select_whose(in, &whose, status)) return false;
+    summary->began = gather_began(in, summary);
     gather_before(in, summary, space, &before);
     peaks_gather(in, summary, &whose);
     const struct vmv_world *world = seq == 0 ? timeline_seek(in->tl, 0) : timeline_seek_seq(in->tl, seq - 1);

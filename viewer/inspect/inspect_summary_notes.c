@@ -3,6 +3,7 @@
 
 #include "inspect_runs.h"
 #include "inspect_show.h"
+#include "inspect_signal.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -59,9 +60,9 @@ static void note_one(struct note_count *counts, struct summary *summary, const s
         break;
     case VMV_EV_SIGNAL:
         if (event->flag && event->pid == summary->pid) {
-            const char *name = sigabbrev_np(event->number);
-            note(summary, "%s: killed by SIG%s, thread %" PRId32 ", address 0x%" PRIx64, show_time(event->t).text,
-                 name == NULL ? "?" : name, event->tid, event->addr);
+            note(summary, "%s: killed by %s (%s), thread %" PRId32 ", address 0x%" PRIx64, show_time(event->t).text,
+                 inspect_signal(event->number).text, inspect_signal_code(event->number, event->code).text, event->tid,
+                 event->addr);
         }
         break;
     default:
