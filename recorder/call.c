@@ -81,19 +81,19 @@ bool call_changes_mappings(enum call call) {
     }
 }
 
-bool call_may_be_partial(enum call call, int64_t ret) {
+bool call_may_be_partial(enum call call, const uint64_t args[6], int64_t ret) {
     if (ret >= 0) return false;
     switch (call) {
     case CALL_MPROTECT: // earlier mappings of the range are already changed when a later one fails
     case CALL_PKEY_MPROTECT:
     case CALL_MADVISE:
         return ret == -ENOMEM || ret == -EACCES || ret == -EAGAIN || ret == -EPERM;
-    case CALL_MUNMAP:
-        return ret == -ENOMEM;
     case CALL_MREMAP:
         return ret == -ENOMEM || ret == -EFAULT;
-    case CALL_MMAP:
-        return ret == -ENOMEM || ret == -EAGAIN; // MAP_FIXED may have unmapped before it failed
+    case CALL_REMAP_FILE_PAGES:
+        return true;
+    case CALL_MMAP: // what lay there may be unmapped already; at the limit of mappings this would be asked for often
+        return (args[3] & MAP_FIXED) && !(args[3] & MAP_FIXED_NOREPLACE) && (ret == -ENOMEM || ret == -EAGAIN);
     default:
         return false;
     }

@@ -45,8 +45,7 @@ bool call_changes_mappings(enum call call);
 // that the recorder only guards. Names, files, lengths of shared memory and the break before are the caller's to add.
 bool call_decode(enum call call, const uint64_t args[6], int64_t ret, uint64_t page_size, struct vmv_event *event);
 
-// How many MAPs pages the kernel has changed may be unknown after this result: a partly failed call. The maps must then
-// be read again.
-bool call_may_be_partial(enum call call, int64_t ret);
+// Whether the call may have failed half-way, so that the maps must be read again.
+bool call_may_be_partial(enum call call, const uint64_t args[6], int64_t ret);
 
 #endif

@@ -215,7 +215,7 @@ static void dispatch(struct tracer *tracer, pid_t tid, int status) {
     if (tracee->state == TRACEE_QUEUED) memcall_leave_queue(tracee);
     tracee_move(tracee, TRACEE_STOPPED);
     if (first) {
-        tree_first_stop(tracer, tracee);
+        tree_first_stop(tracer, tracee, status);
     } else {
         act(tracer, tracee, stop);
     }

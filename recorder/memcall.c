@@ -313,7 +313,7 @@ static void emit_call(struct tracer *tracer, struct tracee *tracee, int64_t ret)
         tracer_emit(tracer, &event, tracee->has_stack ? &stack : NULL);
         follow_tracking(tracer, space, &event);
     }
-    if (call_may_be_partial(tracee->call, ret) || tracee->call_disordered) memcall_read_maps(tracer, space);
+    if (call_may_be_partial(tracee->call, tracee->call_args, ret) || tracee->call_disordered) memcall_read_maps(tracer, space);
     if (tracee->call_disordered) space->disordered--;
     tracee->call_disordered = false;
     if (tracer->compare) compare_with_kernel(tracer, space);

@@ -94,7 +94,7 @@ struct sink_stack memcall_stack(const struct tracee *tracee);
 
 // tree.c
 void tree_new_child(struct tracer *tracer, struct tracee *parent, enum stop_kind kind);
-void tree_first_stop(struct tracer *tracer, struct tracee *tracee); // of a tracee its parent told of
+void tree_first_stop(struct tracer *tracer, struct tracee *tracee, int status); // of a tracee its parent told of
 void tree_exec(struct tracer *tracer, struct tracee *leader);
 // The thread that became process `pid` by an exec, when its leader is not known any more; NULL if none.
 struct tracee *tree_exec_leader(struct tracer *tracer, pid_t pid);

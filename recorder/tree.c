@@ -24,25 +24,28 @@ enum { KCMP_SAME_VM = 1, ARGV_BYTES = 65536, ARGV_MAX = 4096 };
 
 static void give_signals(pid_t pid, pid_t tid, const struct inject_result *result) {
     for (unsigned i = 0; i < result->signal_count; i++)
-        syscall(SYS_rt_tgsigqueueinfo, pid, tid, result->signals[i].si_signo, &result->signals[i]);
+        syscall(SYS_tgkill, pid, tid, result->signals[i].si_signo);
 }
 
 // Makes the pages of a space watched; its thread stands in a stop where a call may be injected.
-static void watch_pages(struct tracer *tracer, struct rec_space *space, struct tracee *tracee) {
-    if (tracer->sources->faults == VMV_SOURCE_NONE) return;
+// Returns the wait status of the stop it stands in afterwards, 0: as before.
+static int watch_pages(struct tracer *tracer, struct rec_space *space, struct tracee *tracee) {
+    if (tracer->sources->faults == VMV_SOURCE_NONE) return 0;
     struct track_options options = {.pid = space->pid, .tid = tracee->tid, .own_filters = tracer->own_filters};
     struct inject_result result = {0};
     char why[256] = "";
     int error = track_open(tracer->sources, &options, &space->track, &result, why, sizeof why);
     if (result.gone) tracer_keep_for_later(tracer, tracee->tid, result.status);
     give_signals(space->pid, tracee->tid, &result);
-    if (error == -ESRCH) return;
+    int moved = result.gone ? 0 : result.status;
+    if (error == -ESRCH) return 0;
     if (error || why[0]) tracer_note(tracer, VMV_EV_NOTE, space, "pages: %s", why[0] ? why : strerror(-error));
-    if (error) return;
+    if (error) return moved;
     int uffd = track_uffd(space->track);
-    if (!tracer->fault_server || uffd < 0 || !track_missing(space->track)) return;
+    if (!tracer->fault_server || uffd < 0 || !track_missing(space->track)) return moved;
     if (fault_server_add(tracer->fault_server, uffd, track_pagemap(space->track), space->pid, space->id) == 0)
         space->server = tracer->fault_server;
+    return moved;
 }
 
 static void watch_mappings(struct tracer *tracer, struct rec_space *space) {
@@ -118,18 +121,24 @@ void tree_new_child(struct tracer *tracer, struct tracee *parent, enum stop_kind
     tracer_resume(tracer, parent, parent->call ? TRACEE_IN_CALL : TRACEE_RUNNING, 0);
     if (newborn) {
         tracee_move(child, TRACEE_STOPPED);
-        tree_first_stop(tracer, child);
+        tree_first_stop(tracer, child, child->first_status);
     }
 }
 
-void tree_first_stop(struct tracer *tracer, struct tracee *tracee) {
+void tree_first_stop(struct tracer *tracer, struct tracee *tracee, int status) {
     struct rec_process *process = tracee->process;
     if (process->fresh && process->space) {
         process->fresh = false;
-        watch_pages(tracer, process->space, tracee);
+        int moved = watch_pages(tracer, process->space, tracee);
+        if (moved) status = moved;
         watch_mappings(tracer, process->space);
     }
-    tracer_resume(tracer, tracee, TRACEE_RUNNING, 0);
+    struct stop stop = stop_classify(status); // a signal or a group-stop may have come first
+    if (stop.kind == STOP_GROUP) {
+        tracer_resume(tracer, tracee, TRACEE_GROUP, 0);
+    } else {
+        tracer_resume(tracer, tracee, TRACEE_RUNNING, stop.kind == STOP_SIGNAL ? stop.signal : 0);
+    }
 }
 
 // ---------------------------------------------------------------------------------------------- exec
