@@ -35,7 +35,7 @@ struct vmv_end {
     int32_t exit_code; // or the signal
     uint64_t held_ns, fault_ns;
     double percent;
-    uint64_t pages_captured, raw_bytes; // raw: before compression
+    uint64_t pages_captured, raw_bytes; // raw: before compression, embedded files too
     uint64_t events[VMV_EV_TYPE_COUNT];
 };
 

@@ -163,7 +163,9 @@ static void estimate_end(struct vmv_reader *reader) {
     size_t from = reader->totals_until;
     for (size_t i = from; i < reader->count; i++) {
         const struct vmv_chunk *chunk = &reader->chunks[i];
+        bool file = chunk->header.type == VMV_CHUNK_OBJECT && (chunk->header.flags & VMV_CHUNKF_BLOCKS);
         if (chunk->header.type == VMV_CHUNK_EVENTS) add_counts(reader, chunk);
+        if (file) reader->end.raw_bytes += chunk->header.raw;
         if (chunk->header.type != VMV_CHUNK_PAGES) continue;
         reader->end.pages_captured += chunk->header.count;
         reader->end.raw_bytes += chunk->header.raw;

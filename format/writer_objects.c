@@ -127,6 +127,7 @@ static size_t write_slice(struct vmv_objects *objects, const struct vmv_pending_
         blocks++;
     }
     if (total == 0) return 0;
+    objects->output->totals.raw_bytes += total;
     vmv_block_table_encode(&objects->lead, &objects->entries, blocks);
     struct vmv_chunk_header header = {.type = VMV_CHUNK_OBJECT,
                                       .flags = VMV_CHUNKF_BLOCKS,

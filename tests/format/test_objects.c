@@ -100,6 +100,30 @@ static void at_the_end(void **state) {
     kit_remove(name);
 }
 
+// The size before compression is that of all that is stored, whether the end of the trace says it or not.
+static void count_before_compression(void **state) {
+    char *name = kit_name(), *file = kit_name();
+    uint8_t *bytes = contents(LARGE);
+    kit_save(file, bytes, LARGE);
+    struct vmv_writer *writer = kit_writer(name);
+    add(writer, file, LARGE, 1);
+    kit_finish(writer);
+    struct vmv_reader *reader = kit_reader(name);
+    off_t size = (off_t)vmv_reader_bytes(reader);
+    for (int cut = 0; cut < 2; cut++) {
+        const struct vmv_end *end = vmv_reader_end(reader);
+        assert_int_equal(end->complete, !cut);
+        assert_in_range(end->raw_bytes, LARGE, LARGE + 100000);
+        vmv_reader_close(reader);
+        assert_int_equal(truncate(name, size - 20), 0);
+        reader = kit_reader(name);
+    }
+    vmv_reader_close(reader);
+    free(bytes);
+    kit_remove(file);
+    kit_remove(name);
+}
+
 static void changes_while_read(void **state) {
     char *name = kit_name(), *shrinks = kit_name(), *grows = kit_name(), *empty = kit_name();
     uint8_t *bytes = contents(LARGE);
@@ -148,6 +172,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(identity_and_bytes),
         cmocka_unit_test(at_the_end),
+        cmocka_unit_test(count_before_compression),
         cmocka_unit_test(changes_while_read),
         cmocka_unit_test(not_readable),
     };
