@@ -245,6 +245,7 @@ static void test_list_holds_every_mapping(void **state) {
             if (list.entry[i].kind == MAP_ENTRY_GAP) continue;
             next += list.entry[i].count;
             assert_true(list.entry[i].h > 0);
+            if (list.count > 1) assert_true(list.entry[i].y + list.entry[i].h <= list.height);
         }
         assert_int_equal(next, made->regions.count);
     }

@@ -231,6 +231,15 @@ class Scripts(ReplayCase):
         self.assertEqual(int(self.dump("seek end", "key Space").value("time")),
                          int(self.dump("seek start").value("time")))
 
+    def test_the_help_sheet_lists_commands_and_colourings(self):
+        words = " ".join(self.dump("key ?").texts("overlay help"))
+        for word in ("quit", "kind, writes, residency, protection, age"):
+            self.assertIn(word, words)
+
+    def test_a_change_needs_a_selection(self):
+        self.assertIn("select a mapping, a page or bytes first",
+                      " ".join(self.dump("select space", "key [").texts("panel status")))
+
     def test_tabs_that_are_documented_exist(self):
         manual = (SOURCE / "docs" / "vmvis-replay.1").read_text()
         tabs = re.search(r"^\.Ic tab Li (.*) ,$", manual, re.M).group(1).split(" | ")

@@ -75,6 +75,73 @@ static void small_windows_leave_out_what_they_should(void **state) {
     free(dump);
 }
 
+static int number_below(const char *dump) {
+    int number = -1;
+    const char *at = dump;
+    while (*at && strncmp(at, "more below\n", 11) != 0) at++;
+    while (*at && *at != '"') at++;
+    if (*at) number = atoi(at + 1);
+    return number;
+}
+
+// A list that does not fit says how many mappings are below; all of them are drawn or counted.
+static void a_long_list_counts_what_is_below(void **state) {
+    struct fixture *fixture = *state;
+    app_seek(&fixture->app, 100 * MS);
+    char *dump = dump_at(fixture, 1440, 900);
+    assert_null(strstr(dump, "more below"));
+    free(dump);
+    dump = dump_at(fixture, 1440, 500);
+    int below = number_below(dump);
+    assert_true(below > 0 && (size_t)below < app_regions(&fixture->app)->count);
+    free(dump);
+}
+
+static void the_sheet_names_what_there_is(void **state) {
+    struct fixture *fixture = *state;
+    fixture->app.overlay = APP_OVERLAY_HELP;
+    char *dump = dump_at(fixture, 1440, 900);
+    assert_has(dump, "\"unmapped\"");
+    assert_has(dump, "\"untouched\"");
+    free(dump);
+    fixture->app.overlay = APP_OVERLAY_NONE;
+}
+
+static void signals_have_names(void **state) {
+    char text[64];
+    (void)state;
+    view_signal_name(11, text, sizeof text);
+    assert_string_equal(text, "SIGSEGV");
+    view_signal_code(11, 1, text, sizeof text);
+    assert_string_equal(text, "nothing is mapped there");
+    view_signal_code(11, 77, text, sizeof text);
+    assert_string_equal(text, "code 77");
+    view_signal_name(12345, text, sizeof text);
+    assert_string_equal(text, "signal 12345");
+}
+
+static void the_end_is_not_called_exact(void **state) {
+    struct fixture *fixture = *state;
+    app_seek(&fixture->app, 100 * MS);
+    assert_true(app_set_pid(&fixture->app, CHILD)); // not begun
+    char *dump = dump_at(fixture, 1440, 900);
+    assert_has(dump, "has no memory at this moment");
+    assert_null(strstr(dump, ": exact"));
+    free(dump);
+}
+
+static void bytes_are_shown_whole(void **state) {
+    struct fixture *fixture = *state;
+    struct app *app = &fixture->app;
+    app_seek(app, app->duration);
+    app->tab = APP_TAB_BYTES;
+    app_select(app, app_place_bytes(HEAP + 11 * PAGE, 8)); // 8 times 0x0c
+    char *dump = dump_at(fixture, 1440, 900);
+    assert_has(dump, "\"868082074056920076\""); // ungrouped: there is no room for groups
+    assert_has(dump, "no date between 2000 and 2100");
+    free(dump);
+}
+
 static void values_are_those_of_the_model(void **state) {
     struct fixture *fixture = *state;
     struct app *app = &fixture->app;
@@ -209,10 +276,19 @@ static void the_same_state_draws_the_same_picture(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(everything_is_there_at_full_size), TEST(small_windows_leave_out_what_they_should),
-        TEST(values_are_those_of_the_model),    TEST(texts_stay_inside_the_window),
-        TEST(odd_places_can_be_drawn),          TEST(the_timeline_scrubs_zooms_and_spans),
-        TEST(a_row_selects_and_folds),          TEST(the_same_state_draws_the_same_picture),
+        TEST(everything_is_there_at_full_size),
+        TEST(small_windows_leave_out_what_they_should),
+        TEST(a_long_list_counts_what_is_below),
+        TEST(the_sheet_names_what_there_is),
+        TEST(signals_have_names),
+        TEST(the_end_is_not_called_exact),
+        TEST(bytes_are_shown_whole),
+        TEST(values_are_those_of_the_model),
+        TEST(texts_stay_inside_the_window),
+        TEST(odd_places_can_be_drawn),
+        TEST(the_timeline_scrubs_zooms_and_spans),
+        TEST(a_row_selects_and_folds),
+        TEST(the_same_state_draws_the_same_picture),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -198,8 +198,8 @@ static void count_frames(struct app *app, size_t first, size_t end) {
 static bool chart_begin(struct app *app, uint64_t start, uint64_t end) {
     struct app_curves *curves = app->curves;
     size_t count = app->history->frame_count;
-    bool same = curves->chart.pid == app->pid && curves->chart.space == app->space_id &&
-                curves->chart.start == start && curves->chart.end == end && curves->chart.count == count;
+    bool same = curves->chart.pid == app->pid && curves->chart.space == app->space_id && curves->chart.start == start &&
+                curves->chart.end == end && curves->chart.count == count;
     if (same && curves->chart.written) return true;
     free(curves->chart.written);
     curves->chart.pid = app->pid;

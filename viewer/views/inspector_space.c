@@ -66,8 +66,7 @@ static void process_facts(struct page_writer *page) {
     }
     signal_fact(page);
     ui_format_size(text, sizeof text, regions->bytes);
-    inspector_fact(page, "mapped", UI_DIM, "%s in %zu mapping%s", text, regions->count,
-                   regions->count == 1 ? "" : "s");
+    inspector_fact(page, "mapped", UI_DIM, "%s in %zu mapping%s", text, regions->count, regions->count == 1 ? "" : "s");
     ui_format_size(text, sizeof text, regions->resident * app->world->page_size);
     ui_format_percent(more, sizeof more,
                       regions->bytes ? (double)regions->resident * app->world->page_size / (double)regions->bytes : 0);
@@ -102,6 +101,10 @@ static void frame_facts(struct page_writer *page) {
     inspector_fact(page, "pause", UI_DIM, "%s", text);
     ui_format_count(text, sizeof text, frame->pages_written);
     inspector_fact(page, "written", UI_DIM, "%s page%s", text, frame->pages_written == 1 ? "" : "s");
+    if (!app_alive(app)) {
+        inspector_fact(page, "knowledge", UI_FAINT, "the memory is gone with the process");
+        return;
+    }
     struct app_census census = app_census(app);
     if (!census.complete) {
         inspector_fact(page, "knowledge", UI_FAINT, "counting \xe2\x80\xa6");

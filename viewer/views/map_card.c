@@ -164,9 +164,10 @@ static void cell_card(struct card *card, const struct map_hit *hit) {
     page_card(card, hit->place.addr);
     if (drawn->look != APP_LOOK_PAGES || !drawn->grid.unit_bits) return;
     ui_format_size(size, sizeof size, bytes);
+    char count[UI_FORMAT_SIZE];
+    ui_format_count(count, sizeof count, 1u << drawn->grid.unit_bits);
     if (add(card, UI_FAINT))
-        snprintf(last_text(card), LINE, "the cell shows the strongest of %u pages, %s", 1u << drawn->grid.unit_bits,
-                 size);
+        snprintf(last_text(card), LINE, "the cell shows the strongest of %s pages, %s", count, size);
 }
 
 /* --- threads -------------------------------------------------------------------------------------------------------

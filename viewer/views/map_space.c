@@ -11,7 +11,7 @@ enum {
     TOP = 27,   /* from the main area to the strip's inside */
     BOTTOM = 9, /* below it */
     LIST_TOP = 20,
-    MORE = 14, /* below the list: how many mappings it has no room for */
+    MORE = 14,   /* below the list: how many mappings it has no room for */
     LADDER = 24, /* further right when the ladder stands before it */
     BAR_STEP = 15,
     BAR_STEP_NARROW = 10,

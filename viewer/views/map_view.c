@@ -113,7 +113,8 @@ static void label_rows(struct map_frame *frame, int *x, int y) {
     snprintf(text, sizeof text, "%s = %s page%s", size, count, pages == 1 ? "" : "s");
     label(frame, x, y, grid->square_bits ? "a square" : "a row", text);
     if (!grid->unit_bits) return;
-    snprintf(text, sizeof text, "%u pages, the strongest is shown", 1u << grid->unit_bits);
+    ui_format_count(count, sizeof count, 1u << grid->unit_bits);
+    snprintf(text, sizeof text, "%s pages, the strongest is shown", count);
     label(frame, x, y, "a cell", text);
 }
 
