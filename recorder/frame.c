@@ -5,6 +5,7 @@
 #include "arch.h"
 #include "objects.h"
 #include "track.h"
+#include "transfer.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -148,7 +149,7 @@ static void let_go(struct hold *hold) {
         if (!t->held) continue;
         t->held = false;
         tracee_move(t, TRACEE_STOPPED);
-        tracer_resume(hold->tracer, t, TRACEE_RUNNING, 0);
+        tracer_resume(hold->tracer, t, tracer_next_state(t), 0);
     }
 }
 
@@ -157,7 +158,9 @@ static void let_go(struct hold *hold) {
 static void add_registers(struct sink_frame *frame, struct sink_thread *out, struct tracee *tracee) {
     struct arch_regs regs;
     if (arch_get_regs(tracee->tid, &regs) != 0) return;
-    if (tracee->held && arch_repair_eintr(&regs)) arch_set_regs(tracee->tid, &regs);
+    struct arch_regs after = regs;
+    if (tracee->held && (arch_repair_eintr(&after) || transfer_goes_on(tracee, &after)))
+        arch_set_regs(tracee->tid, &after);
     uint8_t extended[ARCH_EXTENDED_MAX];
     size_t length = arch_get_extended(tracee->tid, extended, sizeof extended);
     void *general = vmv_arena_alloc(&frame->arena, sizeof regs + length);

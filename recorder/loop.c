@@ -3,6 +3,7 @@
 
 #include "arch.h"
 #include "perf_records.h"
+#include "transfer.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -141,15 +142,22 @@ static void on_group_stop(struct tracer *tracer, struct tracee *tracee) {
     tracer_resume(tracer, tracee, TRACEE_GROUP, 0);
 }
 
+enum tracee_state tracer_next_state(const struct tracee *tracee) {
+    return tracee->call || tracee->transfer.active ? TRACEE_IN_CALL : TRACEE_RUNNING;
+}
+
 // Our own interrupt, or a stop that a frame no longer waits for.
 static void on_interrupt(struct tracer *tracer, struct tracee *tracee) {
     struct arch_regs regs;
-    if (arch_get_regs(tracee->tid, &regs) == 0 && arch_repair_eintr(&regs)) arch_set_regs(tracee->tid, &regs);
-    tracer_resume(tracer, tracee, tracee->call ? TRACEE_IN_CALL : TRACEE_RUNNING, 0);
+    bool known = arch_get_regs(tracee->tid, &regs) == 0, goes_on = known && transfer_goes_on(tracee, &regs);
+    if (goes_on || (known && arch_repair_eintr(&regs))) arch_set_regs(tracee->tid, &regs);
+    tracer_resume(tracer, tracee, tracer_next_state(tracee), 0);
 }
 
 static void on_syscall(struct tracer *tracer, struct tracee *tracee) {
-    if (tracee->call != CALL_NONE) {
+    if (tracee->transfer.active) {
+        transfer_step(tracer, tracee);
+    } else if (tracee->call != CALL_NONE) {
         memcall_exit(tracer, tracee);
     } else {
         tracer_resume(tracer, tracee, TRACEE_RUNNING, 0);
@@ -160,7 +168,7 @@ static void on_syscall(struct tracer *tracer, struct tracee *tracee) {
 // will not be reported to us any more. Nothing of it may be taken for granted.
 static void on_signal(struct tracer *tracer, struct tracee *tracee, int signal) {
     tree_signal(tracer, tracee, signal);
-    tracer_resume(tracer, tracee, tracee->call ? TRACEE_IN_CALL : TRACEE_RUNNING, signal);
+    tracer_resume(tracer, tracee, tracer_next_state(tracee), signal);
 }
 
 static void act(struct tracer *tracer, struct tracee *tracee, struct stop stop) {
@@ -178,7 +186,7 @@ static void act(struct tracer *tracer, struct tracee *tracee, struct stop stop) 
         break;
     case STOP_VFORK_DONE:
         tracee->vfork_wait = false;
-        tracer_resume(tracer, tracee, tracee->call ? TRACEE_IN_CALL : TRACEE_RUNNING, 0);
+        tracer_resume(tracer, tracee, tracer_next_state(tracee), 0);
         break;
     case STOP_EXEC:
         tree_exec(tracer, tracee);
@@ -258,8 +266,18 @@ static void pass_signals(struct tracer *tracer) {
     if (!tracer->root_ended) kill(tracer->root, signal);
 }
 
+// Ctrl-Z stops the whole process group of the terminal: when the program has stopped, and the recorder was sent the
+// same signal, the recorder stops too, so that the shell sees its job stopped. The SIGCONT of fg or bg goes to both.
+static void stop_with_program(struct tracer *tracer) {
+    const struct tracee *root = *tracer->stopped ? tracee_find(&tracer->table, tracer->root) : NULL;
+    if (!root || root->state != TRACEE_GROUP) return;
+    *tracer->stopped = 0;
+    raise(SIGSTOP);
+}
+
 static void tick(struct tracer *tracer, uint64_t now) {
     pass_signals(tracer);
+    stop_with_program(tracer);
     memcall_overdue(tracer, now);
     frame_due(tracer, now);
     governor_tick(tracer, now);

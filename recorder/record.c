@@ -23,16 +23,21 @@ extern char **environ;
 
 enum { CONTENT_ROOM = 48 << 20 };
 
-static volatile sig_atomic_t forward_signal, stop_recording, signals_seen;
+static volatile sig_atomic_t forward_signal, stop_recording, signals_seen, terminal_stop;
 
 static void on_ending_signal(int signal) {
     if (signals_seen++) stop_recording = 1;
     forward_signal = signal;
 }
 
+static void on_terminal_stop(int signal) { terminal_stop = signal; }
+
 // What the terminal sends to the whole group is the program's to act on; the recorder ends when the program does.
 static void set_signals(void) {
-    static const int ignored[] = {SIGINT, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE, SIGXFSZ};
+    static const int ignored[] = {SIGINT, SIGQUIT, SIGPIPE, SIGXFSZ};
+    static const int stopping[] = {SIGTSTP, SIGTTIN, SIGTTOU};
+    for (size_t i = 0; i < sizeof stopping / sizeof *stopping; i++)
+        sigaction(stopping[i], &(struct sigaction){.sa_handler = on_terminal_stop}, NULL);
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++) signal(ignored[i], SIG_IGN);
     static const int ending[] = {SIGTERM, SIGHUP};
     for (size_t i = 0; i < sizeof ending / sizeof *ending; i++) {
@@ -195,6 +200,10 @@ static bool start_records(struct session *session, struct record_result *result)
                                            .stack_bytes = session->options->stack_bytes,
                                            .sink = tracer->sink};
     if (perf_records_open(&options, &tracer->records, error, sizeof error) == 0) return true;
+    if (session->options->faults == FAULTS_AUTO) { // what the probe found may be used up by now: frames tell the rest
+        tracer_note(tracer, VMV_EV_GAP, NULL, "no page-fault records in this recording: %s", error);
+        return true;
+    }
     return not_started(result, 125, "page-fault records: %s%s", error, "");
 }
 
@@ -211,6 +220,7 @@ static void prepare_tracer(struct session *session, struct vmv_writer *writer) {
     tracer->compare = getenv("VMVIS_COMPARE") != NULL;
     governor_start(tracer);
     tracer->forward = &forward_signal;
+    tracer->stopped = &terminal_stop;
     tracer->stop = &stop_recording;
     int filters = procstat_seccomp_filters(getpid(), getpid());
     tracer->own_filters = filters < 0 ? -1 : filters + 1;

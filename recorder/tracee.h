@@ -80,11 +80,18 @@ struct rec_process {
     struct rec_process *next;
 };
 
+struct transfer { // a call that our interrupt cut short and that goes on (transfer.c)
+    bool active, entered;
+    int64_t done; // bytes
+    uint64_t buffer, length;
+};
+
 struct tracee {
     pid_t tid;
     struct rec_process *process; // NULL while NEWBORN
     enum tracee_state state;
     int first_status; // NEWBORN: to be dispatched once its parent told of it
+    struct transfer transfer;
     bool vfork_wait;  // asleep in vfork until the child lets go: cannot be stopped
 
     // the memory call it is in

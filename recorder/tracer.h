@@ -44,6 +44,7 @@ struct tracer {
     uint64_t program_inode; // while the maps of a new program are read: its file, to be marked
 
     volatile sig_atomic_t *forward; // a signal to pass on to the program, 0: none
+    volatile sig_atomic_t *stopped; // the terminal told the group to stop
     volatile sig_atomic_t *stop;    // end the recording now
 
     uint64_t frames; // made so far
@@ -76,6 +77,7 @@ void tracer_resume(struct tracer *tracer, struct tracee *tracee, enum tracee_sta
 void tracer_emit(struct tracer *tracer, struct vmv_event *event, const struct sink_stack *stack); // and applies it
 struct vmv_event tracer_event(const struct tracer *tracer, enum vmv_event_type type, const struct tracee *tracee);
 // Waits for any tracee; 0 and *status, or -EINTR at a tick or signal, or -ECHILD when none is left.
+enum tracee_state tracer_next_state(const struct tracee *tracee); // as what it is to be restarted
 int tracer_wait(pid_t *tid, int *status);
 void tracer_keep_for_later(struct tracer *tracer, pid_t tid, int status);
 void tracer_note(struct tracer *tracer, enum vmv_event_type type, const struct rec_space *space, const char *format,

@@ -23,8 +23,7 @@ enum { KCMP_SAME_VM = 1, ARGV_BYTES = 65536, ARGV_MAX = 4096 };
 // ---------------------------------------------------------------------------------------------- watching pages
 
 static void give_signals(pid_t pid, pid_t tid, const struct inject_result *result) {
-    for (unsigned i = 0; i < result->signal_count; i++)
-        syscall(SYS_tgkill, pid, tid, result->signals[i].si_signo);
+    for (unsigned i = 0; i < result->signal_count; i++) syscall(SYS_tgkill, pid, tid, result->signals[i].si_signo);
 }
 
 // Makes the pages of a space watched; its thread stands in a stop where a call may be injected.
@@ -118,7 +117,7 @@ void tree_new_child(struct tracer *tracer, struct tracee *parent, enum stop_kind
         }
     }
     if (kind == STOP_VFORK) parent->vfork_wait = true;
-    tracer_resume(tracer, parent, parent->call ? TRACEE_IN_CALL : TRACEE_RUNNING, 0);
+    tracer_resume(tracer, parent, tracer_next_state(parent), 0);
     if (newborn) {
         tracee_move(child, TRACEE_STOPPED);
         tree_first_stop(tracer, child, child->first_status);
