@@ -31,5 +31,11 @@ void vmv_page_sums_add(struct vmv_page_sums *sums, const struct vmv_page *page, 
     if (sums->kept != kept) widen(&sums->captured_low, &sums->captured_high, page->captured, !kept);
 }
 
-// Bounds stay: they need not be the narrowest.
-void vmv_page_sums_remove(struct vmv_page_sums *sums, const struct vmv_page *page) { count(sums, page, UINT32_MAX); }
+static bool is_bound(uint64_t value, uint64_t low, uint64_t high) { return value == low || value == high; }
+
+void vmv_page_sums_remove(struct vmv_page_sums *sums, const struct vmv_page *page) {
+    uint32_t kept = sums->kept;
+    count(sums, page, UINT32_MAX);
+    if (page->written && is_bound(page->written, sums->written_low, sums->written_high)) sums->loose = true;
+    if (sums->kept != kept && is_bound(page->captured, sums->captured_low, sums->captured_high)) sums->loose = true;
+}

@@ -253,6 +253,11 @@ const struct vmv_page *vmv_page_table_peek(const struct vmv_page_table *table, u
     return entry && page_known(entry) ? entry : NULL;
 }
 
+void vmv_page_table_prefetch(const struct vmv_page_table *table, uint64_t page) {
+    struct leaf *leaf = leaf_find(table, page >> VMV_LEAF_SHIFT);
+    if (leaf && leaf->pages) __builtin_prefetch(&leaf->pages[page % VMV_LEAF_PAGES], 1);
+}
+
 const struct vmv_page *vmv_page_table_next(const struct vmv_page_table *table, uint64_t *page, uint64_t end) {
     for (uint64_t at = *page; at < end;) {
         uint64_t key = at >> VMV_LEAF_SHIFT, found = key;
@@ -302,8 +307,9 @@ struct vmv_page_counts vmv_page_table_count(const struct vmv_page_table *table, 
 }
 
 static void leaf_sum(struct vmv_page_pool *pool, struct leaf *leaf) {
-    if (leaf->sums) return;
-    leaf->sums = pool_alloc(pool, sizeof *leaf->sums);
+    if (leaf->sums && !leaf->sums->sums.loose) return;
+    if (!leaf->sums) leaf->sums = pool_alloc(pool, sizeof *leaf->sums);
+    leaf->sums->sums = (struct vmv_page_sums){0};
     if (!leaf->pages) vmv_page_sums_add(&leaf->sums->sums, &leaf->same, VMV_LEAF_PAGES);
     for (unsigned i = 0; leaf->pages && i < VMV_LEAF_PAGES; i++) {
         vmv_page_sums_add(&leaf->sums->sums, &leaf->pages[i], 1);

@@ -32,6 +32,7 @@ const struct vmv_page_counts *vmv_page_table_counts(const struct vmv_page_table 
 struct vmv_page_pool *vmv_page_table_pool(const struct vmv_page_table *table);
 
 const struct vmv_page *vmv_page_table_peek(const struct vmv_page_table *table, uint64_t page); // NULL: nothing known
+void vmv_page_table_prefetch(const struct vmv_page_table *table, uint64_t page); // it will be changed soon
 // The next known page at or after *page and below end, which *page is set to; or NULL.
 const struct vmv_page *vmv_page_table_next(const struct vmv_page_table *table, uint64_t *page, uint64_t end);
 // Counts known pages in [first, end): whole leaves at once.

@@ -330,6 +330,10 @@ const struct vmv_page *vmv_space_page_peek(const struct vmv_space *space, uint64
     return addr < HIGHEST_PAGE_ADDRESS ? vmv_page_table_peek(space->pages, addr >> space->page_shift) : NULL;
 }
 
+void vmv_space_page_prefetch(const struct vmv_space *space, uint64_t addr) {
+    if (addr < HIGHEST_PAGE_ADDRESS) vmv_page_table_prefetch(space->pages, addr >> space->page_shift);
+}
+
 struct vmv_page *vmv_space_page_get(struct vmv_space *space, uint64_t addr) {
     return vmv_page_table_get(space->pages, addr >> space->page_shift);
 }

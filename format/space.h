@@ -61,6 +61,8 @@ bool vmv_mapping_continues(const struct vmv_mapping *low, const struct vmv_mappi
 // is to be changed by events only, as resident_pages and swapped_pages count it.
 const struct vmv_page *vmv_space_page_peek(const struct vmv_space *space, uint64_t addr);
 struct vmv_page *vmv_space_page_get(struct vmv_space *space, uint64_t addr);
+// Lets the processor fetch what is known of the page, which is to change soon.
+void vmv_space_page_prefetch(const struct vmv_space *space, uint64_t addr);
 // Forgets pages in [start, end): as unmapped.
 void vmv_space_pages_drop(struct vmv_space *space, uint64_t start, uint64_t end);
 // Walks known pages (state != UNKNOWN or content) with start <= addr < end in rising order: returns the next known
@@ -76,8 +78,9 @@ struct vmv_page_sums {
     uint32_t known, resident, swapped;    // resident: the shared page of zeros as well
     uint32_t kept;                        // in memory or swapped, and vmv_page_kept()
     uint32_t written;                     // ever seen written
-    uint64_t written_low, written_high;   // ns, bounds of their times
-    uint64_t captured_low, captured_high; // ns, bounds of the times of the kept
+    uint64_t written_low, written_high;   // ns, of the first and last of them
+    uint64_t captured_low, captured_high; // ns, of the kept
+    bool loose;                           // private: a page that may have been a bound is gone
 };
 // Its contents were captured whole, no event since says that they changed, and the next change would be seen.
 bool vmv_page_kept(const struct vmv_page *page);

@@ -70,8 +70,7 @@ static void open_trace(struct bench *bench, const char *path) {
     bench->buffer = (struct ui_buffer){.width = WIDTH, .height = HEIGHT, .stride = WIDTH};
     bench->buffer.pixels = calloc((size_t)WIDTH * HEIGHT, sizeof *bench->buffer.pixels);
     if (!bench->replay.draw || !bench->replay.fonts || !bench->buffer.pixels) fail("no fonts, or out of memory");
-    app_seek(app, app->duration);
-    if (app_frame(app)) app_seek(app, app_frame(app)->t);
+    app_seek_last_frame(app);
     paint(bench);
     printf("%-40s %8.2f ms\n", "open and first picture", now_ms() - start);
 }

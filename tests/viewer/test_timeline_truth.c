@@ -228,6 +228,59 @@ static void check_page(struct timeline *tl, const struct program *program, size_
                  (double)t / 1e6, (double)until / 1e6, (double)last->t / 1e6);
 }
 
+// --- counts of many pages at once are those of the pages one by one
+
+static void add_page(struct timeline_census *census, const struct timeline_page *page) {
+    bool counts = page->page.state == VMV_PAGE_RESIDENT || page->page.state == VMV_PAGE_ZERO ||
+                  page->page.state == VMV_PAGE_SWAPPED;
+    if (!counts) return;
+    census->exact += page->certainty == VMV_CERT_EXACT;
+    census->torn += page->certainty == VMV_CERT_TORN;
+    census->stale += page->certainty == VMV_CERT_STALE || page->certainty == VMV_CERT_PARTIAL;
+    census->unknown += page->certainty == VMV_CERT_UNKNOWN;
+}
+
+static void check_census(struct timeline *tl, const struct vmv_space *space, const struct vmv_mapping *map) {
+    struct timeline_census at_once = {0}, one_by_one = {0};
+    uint64_t addr = map->start;
+    while (timeline_census(tl, space->id, &addr, map->end, &at_once)) continue;
+    for (addr = map->start; vmv_space_page_next(space, &addr, map->end); addr += PAGE) {
+        struct timeline_page page = timeline_page(tl, space->id, addr);
+        add_page(&one_by_one, &page);
+    }
+    assert_memory_equal(&at_once, &one_by_one, sizeof at_once);
+}
+
+static void check_sums(const struct vmv_page_stretch *stretch) {
+    struct vmv_page_sums sums = {0};
+    for (size_t i = 0; i < stretch->count; i++) {
+        const struct vmv_page *page = &stretch->pages[stretch->alike ? 0 : i];
+        bool resident = page->state == VMV_PAGE_RESIDENT || page->state == VMV_PAGE_ZERO;
+        bool kept = (resident || page->state == VMV_PAGE_SWAPPED) && vmv_page_kept(page);
+        sums.known += page->state != VMV_PAGE_UNKNOWN || page->content != VMV_CONTENT_NONE;
+        sums.resident += resident;
+        sums.swapped += page->state == VMV_PAGE_SWAPPED;
+        sums.written += page->written != 0;
+        sums.kept += kept;
+        if (stretch->written) assert_int_equal(stretch->written[i], page->written);
+        if (page->written) assert_in_range(page->written, stretch->sums->written_low, stretch->sums->written_high);
+        if (kept) assert_in_range(page->captured, stretch->sums->captured_low, stretch->sums->captured_high);
+    }
+    assert_memory_equal(&sums, stretch->sums, offsetof(struct vmv_page_sums, written_low));
+}
+
+static void check_counts(struct timeline *tl) {
+    const struct vmv_world *world = timeline_world(tl);
+    for (size_t s = 0; s < world->space_count; s++) {
+        const struct vmv_space *space = world->spaces[s];
+        struct vmv_page_stretch stretch = {0};
+        for (size_t i = 0; i < space->map_count; i++) check_census(tl, space, &space->maps[i]);
+        for (uint64_t addr = 0; vmv_space_stretch(space, addr, UINT64_C(1) << 56, &stretch);
+             addr = stretch.addr + stretch.count * PAGE)
+            if (stretch.sums) check_sums(&stretch);
+    }
+}
+
 static struct tally check(uint64_t seed, bool gaps) {
     struct program program;
     struct tally tally = {0};
@@ -238,6 +291,7 @@ static struct tally check(uint64_t seed, bool gaps) {
         uint64_t t = MS + roll(&program, timeline_duration(tl) - MS);
         if (i % 5 == 0) t = (1 + roll(&program, FRAMES)) * FRAME_MS * MS; // right at a frame
         timeline_seek(tl, t);
+        if (i % 8 < 2) check_counts(tl);
         check_page(tl, &program, roll(&program, PAGES + FILE_PAGES), t, &tally);
     }
     timeline_close(tl);

@@ -37,8 +37,7 @@ static int go_to_beginning(struct replay *replay, char *error) {
         snprintf(error, UI_ERROR_SIZE, "--pid %d: no such process in this recording", options->pid);
         return REPLAY_MISSING;
     }
-    app_seek(app, app->duration);
-    if (app_frame(app)) app_seek(app, app_frame(app)->t);
+    app_seek_last_frame(app);
     if (options->at && !timeline_time(app->tl, options->at, &t, &seq, &missing, error, UI_ERROR_SIZE))
         return missing ? REPLAY_MISSING : REPLAY_USAGE;
     if (options->at && !app_seek_text(app, options->at, error)) return REPLAY_USAGE;

@@ -224,7 +224,8 @@ bool judge_kept(struct timeline *tl, const struct vmv_space *space, const struct
         *certainty = VMV_CERT_EXACT;
         return true;
     }
-    if (high >= tl->now || gap_in(&q, low, at_frame(&q) ? tl->now : horizon(&q)) != UINT64_MAX) return false;
+    if ((high >= tl->now && !at_frame(&q)) || gap_in(&q, low, at_frame(&q) ? tl->now : horizon(&q)) != UINT64_MAX)
+        return false;
     bool exact = at_frame(&q) || answer->word == AHEAD_UNCHANGED || answer->word == AHEAD_LATER;
     *certainty = exact ? VMV_CERT_EXACT : VMV_CERT_STALE;
     return true;

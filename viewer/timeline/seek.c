@@ -78,7 +78,7 @@ static void warm_pages(const struct vmv_world *world, const struct vmv_event *ev
     for (size_t i = 0; i < count; i++) {
         if (events[i].type != VMV_EV_FAULT && events[i].type != VMV_EV_PAGES) continue;
         const struct vmv_space *space = vmv_world_space(world, events[i].space);
-        if (space) __builtin_prefetch(vmv_space_page_peek(space, events[i].addr), 1);
+        if (space) vmv_space_page_prefetch(space, events[i].addr);
     }
 }
 
