@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ROW = 19, TITLE = 38, CAPS = 52, CAPS_MOST = 100, MARGIN = 20, SIGN_ROW = 18, MOST_GROUPS = 8 };
+enum { ROW = 19, TITLE = 38, CAPS = 44, CAPS_MOST = 100, MARGIN = 20, SIGN_ROW = 18, MOST_GROUPS = 8 };
 
 /* --- keys --- */
 
@@ -60,7 +60,7 @@ static int caps_width(const char *keys) {
 static int key_row(struct app *app, struct ui_rect column, int y, int after, const char *keys, const char *words) {
     int x = caps(app, column.x, y, keys);
     x = ui_max(x + 4, column.x + after);
-    ui_draw_text_fit(app->draw, x, y, ui_rect_right(column) - x - 8, UI_S, UI_INK, words);
+    ui_draw_text_fit(app->draw, x, y, ui_rect_right(column) - x - 2, UI_S, UI_INK, words);
     return y + ROW;
 }
 
@@ -134,7 +134,7 @@ static int headings(struct ui_commands commands, const struct ui_command **headi
 
 /* Four columns are as wide as their words ask for; fewer are equally wide. */
 static struct ui_rect key_column(struct ui_rect sheet, int index, int columns) {
-    static const int starts[] = {0, 232, 487, 738, 1000}; /* thousandths */
+    static const int starts[] = {0, 232, 492, 748, 1000}; /* thousandths */
     int width = sheet.w - 2 * MARGIN, at = index % columns;
     int from = columns == 4 ? width * starts[at] / 1000 : width * at / columns;
     int to = columns == 4 ? width * starts[at + 1] / 1000 : width * (at + 1) / columns;
