@@ -141,7 +141,8 @@ static bool hand_on(struct perf_records *r, uint64_t until, size_t limit) {
         else
             hand_on_fault(r, fault, stack);
     }
-    if (limit) sink_advance(r->producer, trace_time(r, until));
+    // Also in between: the sink must be able to write these while we wait for room in it.
+    sink_advance(r->producer, limit ? trace_time(r, until) : r->last_t);
     return limit > 0;
 }
 
