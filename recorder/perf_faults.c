@@ -114,36 +114,51 @@ struct stack_reading {
     size_t left;
 };
 
-static void keep_stack(void *user, const struct perf_event_header *record) {
-    struct stack_reading *reading = user;
-    struct perf_keeper *keeper = reading->keeper;
-    uint64_t values[64], size = 0, length = 0;
-    size_t regs = arch_perf_count() * sizeof values[0];
-    struct sample sample;
-    if (record->type != PERF_RECORD_SAMPLE || reading->left == 0 || !take_sample(record, regs, &sample)) return;
-    const uint8_t *at = (const uint8_t *)(record + 1) + sizeof sample, *end = (const uint8_t *)record + record->size;
-    bool has_regs = sample.abi != PERF_SAMPLE_REGS_ABI_NONE;
-    if (has_regs) {
-        memcpy(values, at, regs);
-        at += regs;
-    }
-    if ((size_t)(end - at) >= 8) memcpy(&size, at, 8);
-    at += 8;
-    if (size && at < end && size <= (size_t)(end - at) && (size_t)(end - at) - size >= 8) memcpy(&length, at + size, 8);
-    if (length > size || length > keeper->slot_bytes || !has_regs) length = 0;
+enum { REGISTERS_MAX = 64 };
 
+// What follows a sample's head: registers (if it has any), then size, bytes, and how many of them are the stack's.
+static void take_stack(const struct perf_event_header *record, bool has_regs, uint64_t *registers,
+                       const uint8_t **bytes, uint64_t *length) {
+    const uint8_t *at = (const uint8_t *)(record + 1) + sizeof(struct sample);
+    const uint8_t *end = (const uint8_t *)record + record->size;
+    size_t regs = has_regs ? arch_perf_count() * sizeof *registers : 0;
+    uint64_t size = 0;
+    *length = 0;
+    memcpy(registers, at, regs);
+    at += regs;
+    if (end - at >= 8) memcpy(&size, at, 8);
+    *bytes = at + 8;
+    if (!has_regs || !size || end - at < 16 || size > (uint64_t)(end - at) - 16) return;
+    memcpy(length, *bytes + size, 8);
+    if (*length > size) *length = 0;
+}
+
+static struct perf_stack *add_stack(struct perf_keeper *keeper) {
     if (keeper->kept_count == keeper->kept_room) {
         keeper->kept = grown(keeper->kept, &keeper->kept_room, keeper->kept_count + 1, sizeof *keeper->kept);
         keeper->slots = realloc(keeper->slots, keeper->kept_room * keeper->slot_bytes);
         if (!keeper->slots) abort();
     }
-    struct perf_stack *kept = &keeper->kept[keeper->kept_count];
-    *kept = (struct perf_stack){.t = sample.time, .addr = sample.addr, .tid = (int32_t)sample.tid};
-    kept->has_regs = has_regs;
-    if (has_regs) arch_perf_to_regs(values, &kept->regs);
+    return &keeper->kept[keeper->kept_count++];
+}
+
+static void keep_stack(void *user, const struct perf_event_header *record) {
+    struct stack_reading *reading = user;
+    struct perf_keeper *keeper = reading->keeper;
+    uint64_t registers[REGISTERS_MAX] = {0}, length;
+    const uint8_t *bytes;
+    struct sample sample;
+    size_t regs = arch_perf_count() * sizeof registers[0];
+    if (record->type != PERF_RECORD_SAMPLE || !reading->left || !take_sample(record, regs, &sample)) return;
+    bool has_regs = sample.abi != PERF_SAMPLE_REGS_ABI_NONE;
+    take_stack(record, has_regs, registers, &bytes, &length);
+    if (length > keeper->slot_bytes) length = 0;
+    struct perf_stack *kept = add_stack(keeper);
+    *kept =
+        (struct perf_stack){.t = sample.time, .addr = sample.addr, .tid = (int32_t)sample.tid, .has_regs = has_regs};
+    if (has_regs) arch_perf_to_regs(registers, &kept->regs);
     kept->length = (uint32_t)length;
-    memcpy(keeper->slots + keeper->kept_count * keeper->slot_bytes, at, length);
-    keeper->kept_count++;
+    if (length) memcpy(keeper->slots + (keeper->kept_count - 1) * keeper->slot_bytes, bytes, length);
     reading->left--;
 }
 

@@ -28,7 +28,8 @@ int perf_records_open(const struct perf_records_options *options, struct perf_re
 // Attaching: follows a thread that exists already (its later children come by themselves). The pid given at opening is
 // followed already. 0 or negative errno.
 int perf_records_add(struct perf_records *records, pid_t tid);
-// Hands everything that was recorded before this call to the sink; returns when that is done.
+// Hands everything that was recorded before this call to the sink; returns when that is done. A caller that is itself a
+// producer advances its own promise first, or is done: else the sink may have no room for what is handed over.
 void perf_records_flush(struct perf_records *records);
 // The governor's levers: stacks on or off; records on or off.
 void perf_records_stacks(struct perf_records *records, bool on);
