@@ -233,11 +233,11 @@ static void finish(struct session *session, struct record_result *result) {
     struct tracer *tracer = &session->tracer;
     uint64_t now = tracer_now(tracer);
     governor_tick(tracer, now); // the last faults count too
+    sink_producer_done(tracer->producer); // first: the last fault records may wait for room, and the writer for us
     if (tracer->records) perf_records_counts(tracer->records, &session->counts);
     perf_records_close(tracer->records);
     tracer_free(tracer);
     fault_server_destroy(tracer->fault_server);
-    sink_producer_done(tracer->producer);
     session->end.duration_ns = now;
     session->end.exited = tracer->root_ended;
     session->end.killed = tracer->root_end.kind == STOP_KILLED;
