@@ -143,7 +143,7 @@ static void follow_pointer(struct ui_context *context, struct ui_rect rect, int 
 }
 
 static void draw_line(struct ui_context *context, struct ui_rect rect, int style, const struct ui_text_input *input,
-                      const char *placeholder, bool focused) {
+                      const char *hint, bool focused) {
     struct ui_draw *draw = context->draw;
     int cell = ui_cell_width(style), high = ui_cell_height(style), y = ui_add(rect.y, (rect.h - high) / 2);
     int x = ui_add(rect.x, -input->scroll * cell);
@@ -153,7 +153,7 @@ static void draw_line(struct ui_context *context, struct ui_rect rect, int style
         ui_draw_rect(draw, ui_rect(from, y, ui_text_width_n(style, input->text + start, length), high), UI_RULE);
     }
     if (input->length == 0)
-        ui_draw_text(draw, x, y, style, UI_GHOST, placeholder ? placeholder : "");
+        ui_draw_text(draw, x, y, style, UI_GHOST, hint ? hint : "");
     else
         ui_draw_text_n(draw, x, y, style, UI_WHITE, input->text, input->length);
     int caret = ui_add(x, cells_before(input, input->caret) * cell);
@@ -161,7 +161,7 @@ static void draw_line(struct ui_context *context, struct ui_rect rect, int style
 }
 
 unsigned ui_text_line(struct ui_context *context, ui_id id, struct ui_rect rect, int style, struct ui_text_input *input,
-                      const char *placeholder) {
+                      const char *hint) {
     unsigned signals = ui_area(context, id, rect, UI_CURSOR_TEXT, 0), result = 0;
     if (signals & UI_PRESSED) context->focus = id;
     if (signals & UI_HELD) follow_pointer(context, rect, style, input, signals & UI_PRESSED);
@@ -173,7 +173,7 @@ unsigned ui_text_line(struct ui_context *context, ui_id id, struct ui_rect rect,
     }
     show_caret(input, ui_max(1, rect.w / ui_cell_width(style)));
     ui_draw_push_clip(context->draw, rect);
-    draw_line(context, rect, style, input, placeholder, focused);
+    draw_line(context, rect, style, input, hint, focused);
     ui_draw_pop_clip(context->draw);
     return result;
 }

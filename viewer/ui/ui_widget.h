@@ -102,8 +102,8 @@ void ui_text_input_insert(struct ui_text_input *input, const char *text);
 size_t ui_text_input_selection(const struct ui_text_input *input, size_t *length);
 
 /* Draw and handle the line: takes the keys of the frame while focused (context->focus == id), a press sets focus and
- * caret. Placeholder is shown, faint, while empty. Returns enum ui_input_result bits. */
+ * caret. The hint is shown, faint, while empty. Returns enum ui_input_result bits. */
 unsigned ui_text_line(struct ui_context *context, ui_id id, struct ui_rect rect, int style, struct ui_text_input *input,
-                      const char *placeholder);
+                      const char *hint);
 
 #endif

@@ -21,14 +21,14 @@ struct ui_rect overlay_box(const struct app *app, int height) {
 }
 
 unsigned overlay_input(struct app *app, struct ui_rect box, const char *sign, struct ui_text_input *input,
-                       const char *placeholder, const char *right) {
+                       const char *hint, const char *right) {
     struct ui_draw *draw = app->draw;
     ui_id id = ui_id_of("overlay input");
     int after = ui_draw_text(draw, box.x + 14, box.y + 8, UI_L, UI_FAINT, sign) + 10;
     int end = ui_draw_text_right(draw, ui_rect_right(box) - 14, box.y + 12, UI_S, UI_FAINT, right) - 10;
     app->ui.focus = id;
     unsigned result =
-        ui_text_line(&app->ui, id, ui_rect(after, box.y + 4, ui_max(end - after, 20), 28), UI_L, input, placeholder);
+        ui_text_line(&app->ui, id, ui_rect(after, box.y + 4, ui_max(end - after, 20), 28), UI_L, input, hint);
     ui_draw_hline(draw, box.x + 1, box.y + OVERLAY_INPUT - 1, box.w - 2, UI_RULE);
     if (result) app->redraw = true;
     return result;

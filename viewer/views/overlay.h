@@ -11,7 +11,7 @@ void overlay_close(struct app *app);
 struct ui_rect overlay_box(const struct app *app, int height);
 /* The input line in the box: sign at its left, words at its right. Returns enum ui_input_result bits. */
 unsigned overlay_input(struct app *app, struct ui_rect box, const char *sign, struct ui_text_input *input,
-                       const char *placeholder, const char *right);
+                       const char *hint, const char *right);
 /* Text with its matched bytes bold and white. Returns the x after. */
 int overlay_match(struct app *app, int x, int y, int style, ui_color color, const char *text,
                   const struct ui_match *match);
