@@ -145,6 +145,9 @@ class Interrupted(Case):
         recording = self.record(["sh", "-c", "echo $$ > pid; sleep 30"], status=-9, cwd=self.folder,
                                 watch=Once(signal.SIGKILL, 0.7))
         pid = int((self.folder / "pid").read_text())
+        end = time.monotonic() + 5  # the kernel kills it once the recorder is gone, not at the same moment
+        while os.path.exists(f"/proc/{pid}/exe") and time.monotonic() < end:
+            time.sleep(0.01)
         self.assertFalse(os.path.exists(f"/proc/{pid}/exe"), f"{pid} still runs: {recording.result}")
 
 
