@@ -420,9 +420,11 @@ static void copy_contents(struct scan *scan) {
     uint64_t pages = track_runs_pages(&scan->wanted), offset = 0;
     if (!pages) return;
     bool all = tracer->options->budget_percent < 0;
-    uint64_t bytes = pages * PAGE, most = governor_copies(tracer);
-    bool last = scan->frame->event.why != VMV_FRAME_INTERVAL; // nothing can be owed beyond these
-    if (bytes > most && !last) bytes = most;
+    bool fatal = scan->frame->event.why == VMV_FRAME_SIGNAL; // what a crash left behind is kept whole
+    bool last = fatal || scan->frame->event.why != VMV_FRAME_INTERVAL; // nothing can be owed beyond these
+    uint64_t bytes = pages * PAGE, most = fatal ? UINT64_MAX : governor_copies(tracer, last);
+    if (bytes > most) bytes = most;
+    governor_contents_short(tracer, bytes < pages * PAGE);
     size_t granted = sink_frame_reserve(tracer->sink, scan->frame, bytes, all) / PAGE;
     size_t next = 0;
     if (granted) next = track_copy(scan->space->track, &scan->wanted, 0, &offset, granted, &scan->frame->copy);
@@ -450,6 +452,16 @@ static void scan_pages(struct scan *scan) {
 
 // ---------------------------------------------------------------------------------------------- a frame
 
+static uint64_t pages_written(const struct sink_frame *frame) {
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < frame->run_count; i++) {
+        const struct vmv_event *run = &frame->runs[i];
+        bool armed = !(run->page_flags & (VMV_PAGEF_HUGE | VMV_PAGEF_UNARMED));
+        if (armed && run->state != VMV_PAGE_GUARD) bytes += run->len;
+    }
+    return bytes / PAGE;
+}
+
 void frame_take(struct tracer *tracer, struct rec_space *space, enum vmv_frame_why why, struct tracee *at, bool hold) {
     struct hold holding = {tracer, space, at, 0};
     uint64_t begun = tracer_now(tracer);
@@ -471,10 +483,10 @@ void frame_take(struct tracer *tracer, struct rec_space *space, enum vmv_frame_w
     track_runs_free(&scan.wanted);
     let_go(&holding);
     if (many) prefer_tracer(false);
-    uint64_t now = tracer_now(tracer);
+    uint64_t now = tracer_now(tracer), written = pages_written(frame);
     frame->event.pause_ns = now - begun;
     sink_frame_submit(tracer->producer, frame);
-    tracer->cost.held += now - begun;
+    governor_frame_done(tracer, space, written, now - begun);
     space->frames++;
     space->last_frame = now;
     if (why != VMV_FRAME_INTERVAL) space->next_frame = now + tracer->interval_ns;

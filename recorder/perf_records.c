@@ -18,12 +18,12 @@
 enum {
     ROUND_MS = 40,          // between readings when nothing presses
     SLACK_NS = 1000000,     // a record may be written this long after its stamp
-    RINGS_BYTES = 16 << 20, // over all processors
-    RING_MAX = 8 << 20,     // 0.3 s of nothing but faults
+    RINGS_BYTES = 8 << 20, // over all processors; making them takes 1 us a page, before the program starts
+    RING_MAX = 2 << 20,    // 50 ms of nothing but faults; the reader is woken at an eighth, and comes first
     RING_MIN = 256 << 10,
     SMALLEST_RING = 16 << 10,
-    STACK_RINGS_BYTES = 8 << 20,
-    STACK_RING_MAX = 2 << 20,
+    STACK_RINGS_BYTES = 4 << 20,
+    STACK_RING_MAX = 1 << 20,
     STACKS_A_SECOND = 2000,
     REST_NS = 200000, // switching stacks off may take this long
     SCRATCH = 1 << 16,
@@ -440,6 +440,13 @@ static void switch_events(struct perf_records *r, bool faults, bool on) {
 void perf_records_stacks(struct perf_records *r, bool on) { switch_events(r, false, on); }
 
 void perf_records_enable(struct perf_records *r, bool on) { switch_events(r, true, on); }
+
+// Each takes 40 bytes of its ring: header, ip, pid and tid, time, address (perf_event_open(2)).
+uint64_t perf_records_written(const struct perf_records *r) {
+    uint64_t bytes = 0;
+    for (int i = 0; i < r->count; i++) bytes += perf_ring_head(&r->keepers[i].faults);
+    return bytes / 40;
+}
 
 void perf_records_counts(struct perf_records *r, struct perf_records_counts *counts) {
     *counts = (struct perf_records_counts){

@@ -35,6 +35,9 @@ void perf_records_flush(struct perf_records *records);
 void perf_records_stacks(struct perf_records *records, bool on);
 void perf_records_enable(struct perf_records *records, bool on);
 
+// Records that the kernel has written so far, whether read yet or not. Costs nothing; any thread.
+uint64_t perf_records_written(const struct perf_records *records);
+
 struct perf_records_counts {
     uint64_t faults, kernel_faults; // all records; of these, from inside the kernel
     uint64_t stacks;                // of these, with a stack

@@ -41,6 +41,8 @@ static uint64_t head_of(const struct perf_ring *ring) {
     return __atomic_load_n(&ring->control->data_head, __ATOMIC_ACQUIRE);
 }
 
+uint64_t perf_ring_head(const struct perf_ring *ring) { return ring->control ? head_of(ring) : 0; }
+
 size_t perf_ring_fill(const struct perf_ring *ring) { return (size_t)(head_of(ring) - ring->control->data_tail); }
 
 static const struct perf_event_header *record_at(const struct perf_ring *ring, uint64_t at, uint8_t *scratch) {

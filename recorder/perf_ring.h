@@ -23,6 +23,7 @@ void perf_ring_close(struct perf_ring *ring);
 
 // Bytes waiting to be read.
 size_t perf_ring_fill(const struct perf_ring *ring);
+uint64_t perf_ring_head(const struct perf_ring *ring); // bytes written since it was opened; 0 without a ring
 // Calls `each` for every whole record, then frees their space. A record that goes round the end is put together in
 // `scratch` (64 KiB).
 typedef void perf_ring_each(void *user, const struct perf_event_header *record);

@@ -125,6 +125,35 @@ static ssize_t read_task(pid_t pid, pid_t tid, const char *file, char *text, siz
     return got;
 }
 
+static ssize_t read_process(pid_t pid, const char *file, char *text, size_t room) {
+    char path[48];
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, file);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd < 0 ? -1 : read(fd, text, room - 1);
+    if (fd >= 0) close(fd);
+    text[got > 0 ? got : 0] = 0;
+    return got;
+}
+
+int procstat_minor_faults(pid_t pid, uint64_t *faults) {
+    char text[1024];
+    read_process(pid, "stat", text, sizeof text);
+    const char *at = strrchr(text, ')'); // the name before it may contain anything
+    for (int field = 2; at && field < 10; field++) at = strchr(at + 1, ' ');
+    if (!at) return -ESRCH;
+    *faults = strtoull(at, NULL, 10);
+    return 0;
+}
+
+int procstat_resident(pid_t pid, uint64_t *pages) {
+    char text[256];
+    read_process(pid, "statm", text, sizeof text);
+    const char *at = strchr(text, ' ');
+    if (!at) return -ESRCH;
+    *pages = strtoull(at, NULL, 10);
+    return 0;
+}
+
 static bool field(const char *text, const char *key, int base, uint64_t *value) {
     const char *at = strstr(text, key);
     if (!at) return false;

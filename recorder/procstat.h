@@ -35,6 +35,11 @@ int procstat_state(struct procstat_thread *thread, char *letter);
 // CPU time of all threads of a process together, ns. Unchanged: nothing of it ran. -ESRCH.
 int procstat_cpu_ns(pid_t pid, uint64_t *ns);
 
+// Minor page faults of a process so far, of all its threads. About 3 us. 0, -ESRCH.
+int procstat_minor_faults(pid_t pid, uint64_t *faults);
+// Resident pages of its address space, as the kernel counts them: a few dozen may be missing. 0, -ESRCH.
+int procstat_resident(pid_t pid, uint64_t *pages);
+
 struct procstat_signals { // bit n-1: signal n
     uint64_t pending, shared_pending, blocked, ignored, caught;
 };

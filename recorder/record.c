@@ -118,7 +118,7 @@ struct session {
     struct output output;
     struct sources sources;
     struct launch launch;
-    uint64_t start;
+    uint64_t begun, start; // ns: ours, and the recording's
     struct tracer tracer;
     struct vmv_end end;
     struct perf_records_counts counts;
@@ -218,7 +218,6 @@ static void prepare_tracer(struct session *session, struct vmv_writer *writer) {
     tracer->root = session->launch.pid;
     tracer->interval_ns = session->options->interval_ns;
     tracer->compare = getenv("VMVIS_COMPARE") != NULL;
-    governor_start(tracer);
     tracer->forward = &forward_signal;
     tracer->stopped = &terminal_stop;
     tracer->stop = &stop_recording;
@@ -232,7 +231,7 @@ static void prepare_tracer(struct session *session, struct vmv_writer *writer) {
 static void finish(struct session *session, struct record_result *result) {
     struct tracer *tracer = &session->tracer;
     uint64_t now = tracer_now(tracer);
-    governor_tick(tracer, now); // the last faults count too
+    governor_end(tracer, now); // the last faults count too
     sink_producer_done(tracer->producer); // first: the last fault records may wait for room, and the writer for us
     if (tracer->records) perf_records_counts(tracer->records, &session->counts);
     perf_records_close(tracer->records);
@@ -254,8 +253,10 @@ static void finish(struct session *session, struct record_result *result) {
 
 static void append_given_up(const struct session *session, char *summary, size_t size) {
     size_t length = strlen(summary);
-    uint64_t frames = session->tracer.frames_put_off, lost = session->counts.lost;
-    if (frames) length += (size_t)snprintf(summary + length, size - length, "; %lu frames put off", frames);
+    uint64_t lost = session->counts.lost;
+    char given[160];
+    governor_summary(&session->tracer.governor, given, sizeof given);
+    length += (size_t)snprintf(summary + length, size - length, "%s", given);
     if (lost && length < size) snprintf(summary + length, size - length, "; %lu fault records lost", lost);
 }
 
@@ -301,6 +302,7 @@ static void trace(struct session *session, struct record_result *result) {
     prepare_tracer(session, writer);
     bool going = start_records(session, result);
     if (going) {
+        governor_start(&session->tracer, clock_ns(CLOCK_MONOTONIC) - session->begun);
         launch_go(&session->launch);
     } else {
         kill(session->launch.pid, SIGKILL);
@@ -316,7 +318,7 @@ static void trace(struct session *session, struct record_result *result) {
 }
 
 void record_run(const struct options *options, struct record_result *result) {
-    struct session session = {.options = options};
+    struct session session = {.options = options, .begun = clock_ns(CLOCK_MONOTONIC)};
     memset(result, 0, sizeof *result);
     char path[4096];
     if (!find_program(options, path, result) || !choose_sources(&session, result)) return;

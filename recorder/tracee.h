@@ -25,6 +25,7 @@
 #define REC_TRACEE_H
 
 #include "call.h"
+#include "governor.h"
 #include "procstat.h"
 #include "space.h"
 
@@ -66,6 +67,7 @@ struct rec_space {
     struct page_span *owed;          // written pages whose contents were not copied yet
     size_t owed_count, owed_room;
     unsigned frames;
+    struct governor_space budget;
     bool compat; // runs 32-bit code, whose calls the filter does not see
     uint64_t huge_next; // where copying huge pages goes on
     struct rec_space *next;

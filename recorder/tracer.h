@@ -2,6 +2,7 @@
 #ifndef REC_TRACER_H
 #define REC_TRACER_H
 
+#include "governor.h"
 #include "options.h"
 #include "procmaps.h"
 #include "sink.h"
@@ -50,11 +51,7 @@ struct tracer {
     uint64_t frames; // made so far
     uint64_t interval_ns;
     struct tracer_cost cost;
-    // the governor's: when it last looked, the cost then, and what may still be spent
-    uint64_t governed, governed_cost;
-    double credit_ns;
-    uint64_t frames_put_off;
-    uint64_t put_off, calm_since; // ns: since when frames are put off, and since when they need not be; 0: not
+    struct governor governor;
 
     // stops that came while a frame was being taken
     struct waiting_stop {
@@ -110,11 +107,5 @@ void frame_take(struct tracer *tracer, struct rec_space *space, enum vmv_frame_w
 // Contents owed within [start, end) are not to be copied any more: the pages went.
 void frame_forget(struct rec_space *space, uint64_t start, uint64_t end);
 void frame_due(struct tracer *tracer, uint64_t now); // those whose interval is over
-
-// governor.c
-void governor_start(struct tracer *tracer);
-bool governor_allows(struct tracer *tracer, const struct rec_space *space, uint64_t now); // a frame, at this moment
-uint64_t governor_copies(const struct tracer *tracer); // bytes of contents that a frame may copy
-void governor_tick(struct tracer *tracer, uint64_t now);
 
 #endif
