@@ -420,7 +420,7 @@ static void copy_contents(struct scan *scan) {
     uint64_t pages = track_runs_pages(&scan->wanted), offset = 0;
     if (!pages) return;
     bool all = tracer->options->budget_percent < 0;
-    bool fatal = scan->frame->event.why == VMV_FRAME_SIGNAL; // what a crash left behind is kept whole
+    bool fatal = scan->frame->event.why == VMV_FRAME_SIGNAL;           // what a crash left behind is kept whole
     bool last = fatal || scan->frame->event.why != VMV_FRAME_INTERVAL; // nothing can be owed beyond these
     uint64_t bytes = pages * PAGE, most = fatal ? UINT64_MAX : governor_copies(tracer, last);
     if (bytes > most) bytes = most;

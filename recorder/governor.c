@@ -7,22 +7,29 @@
 #include <stdio.h>
 
 enum {
-    FREE_NS = 10000000, // what a short program may cost at once, and what calm may save up
-    // A record costs 0.7 us, with registers and 2 KiB of stack 1.3 us more; a write to an armed page 1.1 us (measured,
-    // docs/DESIGN.md). A first touch that is served costs 15 to 22 us.
-    RECORD_NS = 700,
-    STACK_NS = 1300,
-    ARMED_NS = 1100,
+    FREE_NS = 8000000,          // what a short program may cost at once, and what calm may save up
+    STACKS_DEBT_NS = 5000000,   // owed before stacks are given up,
+    RECORDS_DEBT_NS = 15000000, // and records
+    // A record takes 0.7 us, with registers and 2 KiB of stack 1.3 us more; a write to an armed page 1.1 us; a first
+    // touch that is served 15 to 22 us (measured, docs/DESIGN.md). What they do to the caches and the TLB comes on top:
+    // whole runs cost about twice that.
+    RECORD_NS = 1000,
+    STACK_NS = 2000,
+    ARMED_NS = 2200,
+    SHADOW_NS = 300000, // of a frame: the program starts again with a cold TLB
     FAULT_SERVED_NS = 18000,
     INTERVAL_MAX_NS = 2000000000,
     CALM_NS = 500000000,
     FRAME_COPY_BYTES = 16 << 20, // about 5 ms
     LEAST_COPY_BYTES = 512 << 10,
-    FRAME_NS = 150000, // of a frame that finds nothing
-    PAGE_NS = 500,     // to find, arm and copy one, until it was measured
-    LAST_NS = 6000000, // the end of a run may take this long even without credit
+    FRAME_NS = 150000,  // of a frame that finds nothing
+    PAGE_NS = 500,      // to find, arm and copy one, until it was measured
+    LAST_NS = 6000000,  // the end of a run may take this long even without credit
     TICK_NS = 10000000, // the tracer looks this often at least
 };
+// Of the budget, what may be spent on what is counted: whole runs cost half as much again (caches, the writer beside
+// the program, processors that must be woken).
+static const double counted_part = 0.65;
 static const double copy_bytes_per_ns = 2.5, pack_bytes_per_ns = 0.4;
 
 static bool bounded(const struct tracer *tracer) { return tracer->options->budget_percent >= 0; }
@@ -68,7 +75,7 @@ static void count_credit(struct tracer *tracer, uint64_t now) {
     struct governor *governor = &tracer->governor;
     tracer->cost.faults = governor_fault_cost(tracer);
     uint64_t cost = tracer->cost.held + tracer->cost.stops + tracer->cost.faults - governor->armed_ns;
-    double earned = (double)(now - governor->looked) * tracer->options->budget_percent / 100;
+    double earned = (double)(now - governor->looked) * tracer->options->budget_percent / 100 * counted_part;
     governor->credit_ns += earned - (double)(cost - governor->cost_seen);
     double debt_most = INTERVAL_MAX_NS * tracer->options->budget_percent / 100;
     if (governor->credit_ns > FREE_NS) governor->credit_ns = FREE_NS;
@@ -93,7 +100,7 @@ static uint64_t faults_of(struct tracer *tracer, const struct rec_space *space) 
 // the next while will cost. The end is planned, so that the gap can be written with both its ends when it begins.
 static void records_off(struct tracer *tracer, uint64_t now) {
     struct governor *governor = &tracer->governor;
-    double pause = (FREE_NS / 2 - governor->credit_ns) * 100 / tracer->options->budget_percent;
+    double pause = (FREE_NS / 2 - governor->credit_ns) * 100 / tracer->options->budget_percent / counted_part;
     if (pause > INTERVAL_MAX_NS) pause = INTERVAL_MAX_NS;
     perf_records_enable(tracer->records, false);
     governor->faults_before = faults_of(tracer, NULL);
@@ -122,12 +129,13 @@ static void govern_records(struct tracer *tracer, uint64_t now) {
     struct governor *governor = &tracer->governor;
     if (!tracer->records) return;
     uint64_t written = perf_records_written(tracer->records);
-    double spent = (double)(written - governor->records_seen) * RECORD_NS, passed = (double)(now - governor->records_at);
+    double spent = (double)(written - governor->records_seen) * RECORD_NS,
+           passed = (double)(now - governor->records_at);
     bool off = governor->given[GOVERNOR_RECORDS].given;
     governor->records_seen = written;
     governor->records_at = now;
     bool costly = spent > passed * tracer->options->budget_percent / 100;
-    if (!off && costly && governor->credit_ns < 0) records_off(tracer, now);
+    if (!off && costly && governor->credit_ns < -RECORDS_DEBT_NS) records_off(tracer, now);
     if (off && now + TICK_NS >= governor->records_back) records_on(tracer, now);
 }
 
@@ -135,7 +143,7 @@ static void govern_stacks(struct tracer *tracer, uint64_t now) {
     struct governor *governor = &tracer->governor;
     if (!tracer->records || !tracer->options->stack_bytes) return;
     bool off = governor->given[GOVERNOR_STACKS].given;
-    if (!off && governor->credit_ns < 0) {
+    if (!off && governor->credit_ns < -STACKS_DEBT_NS) {
         perf_records_stacks(tracer->records, false);
         take_step(tracer, GOVERNOR_STACKS, true, now);
     }
@@ -168,7 +176,7 @@ static double expected_cost(struct tracer *tracer, struct rec_space *space) {
     uint64_t faults = faults_of(tracer, space);
     double pages = faults > of->faults ? (double)(faults - of->faults) : 0;
     double page_ns = of->page_ns > 0 ? of->page_ns : PAGE_NS;
-    return FRAME_NS + pages * (page_ns + ARMED_NS * of->rewritten);
+    return FRAME_NS + SHADOW_NS + pages * (page_ns + ARMED_NS * of->rewritten);
 }
 
 bool governor_allows(struct tracer *tracer, struct rec_space *space, uint64_t now) {
@@ -195,6 +203,7 @@ void governor_frame_done(struct tracer *tracer, struct rec_space *space, uint64_
     struct governor_space *of = &space->budget;
     uint64_t resident = 0;
     tracer->cost.held += held_ns;
+    governor->credit_ns -= SHADOW_NS;
     if (!bounded(tracer) || !space->track) return;
     procstat_resident(space->pid, &resident);
     uint64_t fresh = resident > of->resident ? resident - of->resident : 0;
@@ -227,8 +236,8 @@ void governor_contents_short(struct tracer *tracer, bool is_short) {
 
 // ---------------------------------------------------------------------------------------------- beginning and end
 
-void governor_start(struct tracer *tracer, uint64_t spent_ns) {
-    tracer->governor.credit_ns = FREE_NS - (double)spent_ns;
+void governor_start(struct tracer *tracer) {
+    tracer->governor.credit_ns = FREE_NS;
     tracer->governor.looked = tracer->governor.records_at = tracer_now(tracer);
 }
 

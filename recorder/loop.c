@@ -18,7 +18,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TICK_MIN_NS = 1000000, TICK_MAX_NS = 10000000 };
+enum {
+    TICK_MIN_NS = 1000000,
+    TICK_MAX_NS = 10000000,
+    SOON_NS = 40000,
+    QUICK_STOPS = 8, // in a row, before more are expected
+};
 
 uint64_t tracer_now(const struct tracer *tracer) { return sink_now(tracer->sink); }
 
@@ -103,6 +108,7 @@ static long restart(struct tracee *tracee, enum tracee_state into, int signal) {
 
 void tracer_resume(struct tracer *tracer, struct tracee *tracee, enum tracee_state into, int signal) {
     tracee_move(tracee, into);
+    tracer->exit_due = into == TRACEE_IN_CALL;
     if (restart(tracee, into, signal) == 0 || errno == ESRCH) return; // gone: its end will be reported
     tracer_note(tracer, VMV_EV_NOTE, NULL, "thread %d could not be restarted: %s", tracee->tid, strerror(errno));
 }
@@ -112,6 +118,27 @@ void tracer_resume(struct tracer *tracer, struct tracee *tracee, enum tracee_sta
 int tracer_wait(pid_t *tid, int *status) {
     *tid = waitpid(-1, status, __WALL);
     return *tid > 0 ? 0 : -errno;
+}
+
+// The next stop of a lone thread that makes one memory call after the other comes within microseconds: sooner than a
+// sleeping tracer on another processor is woken. Looking for it that long, and only then, costs the program nothing and
+// halves what a stop takes.
+static bool comes_soon(const struct tracer *tracer) {
+    bool soon = tracer->quick_stops >= QUICK_STOPS || tracer->exit_due;
+    return soon && tracer->table.count == 1 && tracer->processors > 1;
+}
+
+static int wait_for_next(struct tracer *tracer, pid_t *tid, int *status) {
+    uint64_t begun = tracer_now(tracer), now = begun;
+    bool soon = comes_soon(tracer);
+    do {
+        *tid = soon ? waitpid(-1, status, __WALL | WNOHANG) : 0;
+        now = tracer_now(tracer);
+    } while (*tid == 0 && soon && now - begun < SOON_NS);
+    int error = *tid == 0 ? tracer_wait(tid, status) : *tid > 0 ? 0 : -errno;
+    bool quick = tracer_now(tracer) - begun < 2 * SOON_NS;
+    tracer->quick_stops = quick ? tracer->quick_stops + 1 : 0;
+    return error;
 }
 
 void tracer_keep_for_later(struct tracer *tracer, pid_t tid, int status) {
@@ -133,7 +160,7 @@ static int next_stop(struct tracer *tracer, pid_t *tid, int *status) {
         *status = stop.status;
         return 0;
     }
-    return tracer_wait(tid, status);
+    return wait_for_next(tracer, tid, status);
 }
 
 // ---------------------------------------------------------------------------------------------- dispatching

@@ -23,7 +23,7 @@
 enum {
     ADVICE_COLLAPSE = 25, // MADV_COLLAPSE, 6.1
     OVERDUE_NS = 10000000,
-    CALL_NS = 2 * 6000, // a stop and resume takes 5.6 to 14 us
+    CALL_NS = 2 * 20000, // a stop takes 6 to 14 us while others come, and up to 40 us where processors sleep
     MARK_BYTES = 4096,
     CLONE_UNTRACED_FLAG = 0x00800000
 };
@@ -115,40 +115,20 @@ static void make_way(struct tracer *tracer, struct tracee *tracee) {
 
 static void enter_call(struct tracer *tracer, struct tracee *tracee) {
     struct rec_space *space = tracee->process->space;
-    if (call_changes_mappings(tracee->call)) {
-        space->holder = tracee;
-        space->holder_since = tracer_now(tracer);
-    }
+    if (call_changes_mappings(tracee->call)) call_order_enter(space, tracee);
     tracee->call_since = tracer_now(tracer);
     tracee->call_old = space->model->brk;
     if (space->disordered && call_changes_mappings(tracee->call)) lose_order(space, tracee);
     tracer_resume(tracer, tracee, TRACEE_IN_CALL, 0);
 }
 
-static void queue_call(struct rec_space *space, struct tracee *tracee) {
-    struct tracee **link = &space->waiting;
-    while (*link) link = &(*link)->next_waiting;
-    *link = tracee;
-    tracee->next_waiting = NULL;
-    tracee_move(tracee, TRACEE_QUEUED);
-}
-
 void memcall_leave_queue(struct tracee *tracee) {
-    struct rec_space *space = tracee->process->space;
-    for (struct tracee **link = &space->waiting; *link; link = &(*link)->next_waiting)
-        if (*link == tracee) {
-            *link = tracee->next_waiting;
-            break;
-        }
+    call_order_leave(tracee->process->space, tracee);
     tracee->call = CALL_NONE;
 }
 
 void memcall_let_next(struct tracer *tracer, struct rec_space *space) {
-    if (space->holder || !space->waiting) return;
-    struct tracee *tracee = space->waiting;
-    space->waiting = tracee->next_waiting;
-    tracee->next_waiting = NULL;
-    enter_call(tracer, tracee);
+    for (struct tracee *tracee; (tracee = call_order_next(space));) enter_call(tracer, tracee);
 }
 
 // Whether the exec is sure to fail: shells try one folder of PATH after the other. Only a name that is not there is
@@ -206,20 +186,30 @@ void memcall_entry(struct tracer *tracer, struct tracee *tracee) {
     }
     tracer->cost.stops += CALL_NS;
     memcall_capture_stack(tracer, tracee);
-    if (space->holder && call_changes_mappings(tracee->call)) {
-        queue_call(space, tracee);
+    tracee->call_reach = call_reach_of(tracee->call, tracee->call_args, space->model->brk, tracer->page_size);
+    if (call_changes_mappings(tracee->call) && !call_order_is_free(space, tracee)) {
+        call_order_wait(space, tracee);
+        tracee_move(tracee, TRACEE_QUEUED);
     } else {
         enter_call(tracer, tracee);
     }
 }
 
+static void give_up_order(struct tracer *tracer, struct rec_space *space, struct tracee *tracee) {
+    lose_order(space, tracee);
+    tracer_note(tracer, VMV_EV_NOTE, space, "a memory call of thread %d takes long: its order with others is unknown",
+                tracee->tid);
+    call_order_leave(space, tracee);
+}
+
 void memcall_overdue(struct tracer *tracer, uint64_t now) {
     for (struct rec_space *space = tracer->table.spaces; space; space = space->next) {
-        if (!space->holder || now - space->holder_since < OVERDUE_NS || !space->waiting) continue;
-        lose_order(space, space->holder);
-        tracer_note(tracer, VMV_EV_NOTE, space,
-                    "a memory call of thread %d takes long: its order with others is unknown", space->holder->tid);
-        space->holder = NULL;
+        if (!space->waiting) continue;
+        for (struct tracee *tracee = space->in_call, *next; tracee; tracee = next) {
+            next = tracee->next_in_call;
+            bool overdue = now > tracee->call_since && now - tracee->call_since >= OVERDUE_NS;
+            if (overdue && call_order_is_awaited(space, tracee)) give_up_order(tracer, space, tracee);
+        }
         memcall_let_next(tracer, space);
     }
 }
@@ -313,17 +303,20 @@ static void emit_call(struct tracer *tracer, struct tracee *tracee, int64_t ret)
         tracer_emit(tracer, &event, tracee->has_stack ? &stack : NULL);
         follow_tracking(tracer, space, &event);
     }
-    if (call_may_be_partial(tracee->call, tracee->call_args, ret) || tracee->call_disordered) memcall_read_maps(tracer, space);
+    if (call_may_be_partial(tracee->call, tracee->call_args, ret) || tracee->call_disordered)
+        memcall_read_maps(tracer, space);
     if (tracee->call_disordered) space->disordered--;
     tracee->call_disordered = false;
-    if (tracer->compare) compare_with_kernel(tracer, space);
+    // Calls beside this one may have taken effect already, though their ends are not known yet.
+    bool alone = space->in_call == tracee && !tracee->next_in_call;
+    if (tracer->compare && alone) compare_with_kernel(tracer, space);
 }
 
 void memcall_exit(struct tracer *tracer, struct tracee *tracee) {
     struct rec_space *space = tracee->process->space;
     struct arch_regs regs;
     if (arch_get_regs(tracee->tid, &regs) == 0) emit_call(tracer, tracee, arch_ret(&regs));
-    if (space->holder == tracee) space->holder = NULL;
+    call_order_leave(space, tracee);
     tracee->call = CALL_NONE;
     tracer_resume(tracer, tracee, TRACEE_RUNNING, 0);
     memcall_let_next(tracer, space);

@@ -6,13 +6,19 @@
 enum { PAIR_NS = 10000000 }; // records of one fault are microseconds apart, unless the machine stood still
 enum { PAIR_AHEAD = 8 };     // stacks looked at for one fault: they come in the order of the faults
 
+struct sample { // the head of a record, in the kernel's order: TID TIME ADDR REGS_USER
+    uint32_t pid, tid;
+    uint64_t time, addr, abi;
+};
+
 uint64_t perf_keeper_sample_type(bool stacks) {
     uint64_t type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_REGS_USER;
     return stacks ? type | PERF_SAMPLE_STACK_USER : type;
 }
 
-// A fault's record holds the PC of user code alone, also when the fault came from inside a system call.
-uint64_t perf_keeper_regs(bool stacks) { return stacks ? arch_perf_mask() : arch_perf_pc_mask(); }
+size_t perf_keeper_fault_bytes(void) {
+    return sizeof(struct perf_event_header) + sizeof(struct sample) + arch_perf_count() * sizeof(uint64_t);
+}
 
 static void *grown(void *memory, size_t *room, size_t need, size_t item) {
     if (need <= *room) return memory;
@@ -40,11 +46,6 @@ static void sort_in(struct perf_keeper *keeper) {
     keeper->pending[at] = newest;
 }
 
-struct sample { // the head of a record, in the kernel's order: TID TIME ADDR REGS_USER
-    uint32_t pid, tid;
-    uint64_t time, addr, abi;
-};
-
 static bool take_sample(const struct perf_event_header *record, size_t tail, struct sample *out) {
     if (record->size < sizeof *record + sizeof *out) return false;
     memcpy(out, record + 1, sizeof *out);
@@ -71,7 +72,8 @@ static void keep_fault(void *user, const struct perf_event_header *record) {
     struct perf_keeper *keeper = user;
     struct sample sample;
     if (record->type == PERF_RECORD_LOST) keep_lost_record(keeper, record);
-    if (record->type != PERF_RECORD_SAMPLE || !take_sample(record, sizeof(uint64_t), &sample)) return;
+    if (record->type != PERF_RECORD_SAMPLE || !take_sample(record, arch_perf_count() * sizeof(uint64_t), &sample))
+        return;
     if (keeper->lost_seen > keeper->lost_told) {
         keep_loss(keeper, keeper->lost_seen - keeper->lost_told, sample.time);
         keeper->lost_told = keeper->lost_seen;
@@ -82,8 +84,9 @@ static void keep_fault(void *user, const struct perf_event_header *record) {
     fault->pid = (int32_t)sample.pid;
     fault->tid = (int32_t)sample.tid;
     fault->kernel = (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+    // The PC of user code, also when the fault came from inside a system call.
     if (sample.abi != PERF_SAMPLE_REGS_ABI_NONE)
-        memcpy(&fault->pc, (const uint8_t *)(record + 1) + sizeof sample, sizeof fault->pc);
+        memcpy(&fault->pc, (const uint8_t *)(record + 1) + sizeof sample + arch_perf_pc_at(), sizeof fault->pc);
     if (sample.time > keeper->last_t) keeper->last_t = sample.time;
     sort_in(keeper);
 }

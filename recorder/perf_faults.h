@@ -38,7 +38,7 @@ struct perf_keeper {                 // of one processor
 };
 
 uint64_t perf_keeper_sample_type(bool stacks); // how its events must be opened
-uint64_t perf_keeper_regs(bool stacks);
+size_t perf_keeper_fault_bytes(void);          // of one record of a fault in its ring
 
 // Reads the faults' ring to its end. *lost grows by what was lost meanwhile; a loss becomes an entry of its own.
 void perf_keeper_read_faults(struct perf_keeper *keeper, uint8_t *scratch, uint64_t now);

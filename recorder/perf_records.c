@@ -16,8 +16,8 @@
 #include "perf_faults.h"
 
 enum {
-    ROUND_MS = 40,          // between readings when nothing presses
-    SLACK_NS = 1000000,     // a record may be written this long after its stamp
+    ROUND_MS = 40,         // between readings when nothing presses
+    SLACK_NS = 1000000,    // a record may be written this long after its stamp
     RINGS_BYTES = 8 << 20, // over all processors; making them takes 1 us a page, before the program starts
     RING_MAX = 2 << 20,    // 50 ms of nothing but faults; the reader is woken at an eighth, and comes first
     RING_MIN = 256 << 10,
@@ -260,7 +260,7 @@ static struct perf_event_attr make_attr(const struct perf_records_options *o, bo
         .wakeup_watermark = (uint32_t)(ring / 8),
         .use_clockid = 1,
         .clockid = CLOCK_MONOTONIC,
-        .sample_regs_user = perf_keeper_regs(stacks),
+        .sample_regs_user = arch_perf_mask(),
         .sample_stack_user = stacks ? o->stack_bytes & ~7u : 0,
     };
 }
@@ -275,14 +275,19 @@ struct ring_sizes {
     size_t faults, stacks; // bytes
 };
 
+// The event opened last is served first. The kernel hands what it has gathered for one event on to the next
+// (since 6.2), and with it the length: served second, a fault's record would be as long as a stack's. For the same
+// reason both ask for the same registers: the second record would else be written beyond its end.
 static int open_keeper(struct perf_records *r, const struct perf_records_options *o, int cpu, struct ring_sizes sizes) {
     struct perf_keeper *keeper = &r->keepers[cpu];
     r->fault_attr = make_attr(o, false, sizes.faults);
-    int error = perf_ring_open(&keeper->faults, &r->fault_attr, o->pid, cpu, sizes.faults);
-    if (error || !r->stacks) return error;
     r->stack_attr = make_attr(o, true, sizes.stacks);
-    keeper->slot_bytes = r->stack_attr.sample_stack_user;
-    return perf_ring_open(&keeper->stacks, &r->stack_attr, o->pid, cpu, sizes.stacks);
+    if (r->stacks) {
+        keeper->slot_bytes = r->stack_attr.sample_stack_user;
+        int error = perf_ring_open(&keeper->stacks, &r->stack_attr, o->pid, cpu, sizes.stacks);
+        if (error) return error;
+    }
+    return perf_ring_open(&keeper->faults, &r->fault_attr, o->pid, cpu, sizes.faults);
 }
 
 // A processor that is offline has no events and no faults.
@@ -410,8 +415,8 @@ int perf_records_add(struct perf_records *r, pid_t tid) {
     for (int cpu = 0; cpu < r->count; cpu++) {
         const struct perf_keeper *keeper = &r->keepers[cpu];
         if (keeper->faults.fd < 0) continue;
-        int error = add_event(r, false, tid, cpu, keeper->faults.fd);
-        if (error == 0 && keeper->stacks.fd >= 0) error = add_event(r, true, tid, cpu, keeper->stacks.fd);
+        int error = keeper->stacks.fd >= 0 ? add_event(r, true, tid, cpu, keeper->stacks.fd) : 0;
+        if (error == 0) error = add_event(r, false, tid, cpu, keeper->faults.fd);
         if (error) return error;
     }
     return 0;
@@ -441,11 +446,10 @@ void perf_records_stacks(struct perf_records *r, bool on) { switch_events(r, fal
 
 void perf_records_enable(struct perf_records *r, bool on) { switch_events(r, true, on); }
 
-// Each takes 40 bytes of its ring: header, ip, pid and tid, time, address (perf_event_open(2)).
 uint64_t perf_records_written(const struct perf_records *r) {
     uint64_t bytes = 0;
     for (int i = 0; i < r->count; i++) bytes += perf_ring_head(&r->keepers[i].faults);
-    return bytes / 40;
+    return bytes / perf_keeper_fault_bytes();
 }
 
 void perf_records_counts(struct perf_records *r, struct perf_records_counts *counts) {

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +58,7 @@ static uint64_t clock_ns(clockid_t clock) {
 
 struct output {
     int fd;
+    int replaced;       // what lay at `old` before, open so that it is not freed while the program waits; -1: none
     bool created;       // a regular file of ours: removed again if the program never starts
     char old[4096 + 8]; // where the former file went, "" if there was none
 };
@@ -64,6 +66,7 @@ struct output {
 static int open_output(const struct options *options, struct output *output) {
     struct stat status;
     output->created = false;
+    output->replaced = -1;
     output->old[0] = 0;
     if (strcmp(options->output, "-") == 0) {
         output->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -73,6 +76,7 @@ static int open_output(const struct options *options, struct output *output) {
     bool regular = exists && S_ISREG(status.st_mode);
     if (regular) {
         snprintf(output->old, sizeof output->old, "%s.old", options->output);
+        output->replaced = open(output->old, O_PATH | O_CLOEXEC | O_NOFOLLOW);
         if (rename(options->output, output->old) != 0) return -errno;
     }
     int flags = O_WRONLY | O_CLOEXEC | (exists && !regular ? 0 : O_CREAT | O_EXCL);
@@ -84,6 +88,22 @@ static int open_output(const struct options *options, struct output *output) {
     }
     output->created = flags & O_CREAT;
     return 0;
+}
+
+static void *close_replaced(void *user) {
+    close((int)(intptr_t)user);
+    return NULL;
+}
+
+// Freeing a large file takes milliseconds.
+static void let_go_of_replaced(struct output *output) {
+    pthread_t thread;
+    if (output->replaced < 0) return;
+    if (pthread_create(&thread, NULL, close_replaced, (void *)(intptr_t)output->replaced) == 0)
+        pthread_detach(thread);
+    else
+        close(output->replaced);
+    output->replaced = -1;
 }
 
 static void withdraw_output(const struct options *options, const struct output *output) {
@@ -118,7 +138,7 @@ struct session {
     struct output output;
     struct sources sources;
     struct launch launch;
-    uint64_t begun, start; // ns: ours, and the recording's
+    uint64_t start;
     struct tracer tracer;
     struct vmv_end end;
     struct perf_records_counts counts;
@@ -181,7 +201,8 @@ static bool find_program(const struct options *options, char path[4096], struct 
 
 static bool choose_sources(struct session *session, struct record_result *result) {
     char why[400];
-    sources_probe(&session->sources, false);
+    enum faults_choice faults = session->options->faults;
+    sources_probe(&session->sources, false, faults == FAULTS_AUTO || faults == FAULTS_RECORDS);
     if (sources_resolve(&session->sources, faults_word(session->options->faults), why, sizeof why) == 0) return true;
     return not_started(result, 125, "--faults=%s: %s", faults_word(session->options->faults), why);
 }
@@ -215,6 +236,7 @@ static void prepare_tracer(struct session *session, struct vmv_writer *writer) {
     tracer->producer = sink_producer_create(tracer->sink, "tracer");
     tracer->objects = objects_create(session->options->embed_limit);
     tracer->page_size = (uint64_t)sysconf(_SC_PAGESIZE);
+    tracer->processors = sysconf(_SC_NPROCESSORS_ONLN);
     tracer->root = session->launch.pid;
     tracer->interval_ns = session->options->interval_ns;
     tracer->compare = getenv("VMVIS_COMPARE") != NULL;
@@ -231,7 +253,7 @@ static void prepare_tracer(struct session *session, struct vmv_writer *writer) {
 static void finish(struct session *session, struct record_result *result) {
     struct tracer *tracer = &session->tracer;
     uint64_t now = tracer_now(tracer);
-    governor_end(tracer, now); // the last faults count too
+    governor_end(tracer, now);            // the last faults count too
     sink_producer_done(tracer->producer); // first: the last fault records may wait for room, and the writer for us
     if (tracer->records) perf_records_counts(tracer->records, &session->counts);
     perf_records_close(tracer->records);
@@ -302,8 +324,9 @@ static void trace(struct session *session, struct record_result *result) {
     prepare_tracer(session, writer);
     bool going = start_records(session, result);
     if (going) {
-        governor_start(&session->tracer, clock_ns(CLOCK_MONOTONIC) - session->begun);
+        governor_start(&session->tracer);
         launch_go(&session->launch);
+        let_go_of_replaced(&session->output);
     } else {
         kill(session->launch.pid, SIGKILL);
     }
@@ -318,7 +341,7 @@ static void trace(struct session *session, struct record_result *result) {
 }
 
 void record_run(const struct options *options, struct record_result *result) {
-    struct session session = {.options = options, .begun = clock_ns(CLOCK_MONOTONIC)};
+    struct session session = {.options = options};
     memset(result, 0, sizeof *result);
     char path[4096];
     if (!find_program(options, path, result) || !choose_sources(&session, result)) return;

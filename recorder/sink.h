@@ -29,8 +29,8 @@ struct sink_producer *sink_producer_create(struct sink *sink, const char *name);
 // Copies the event with its strings and arrays, and the stack piece (NULL: none). event->t must not fall. An event of
 // type NONE is not written: it says that process `pid` has entered an exec call.
 void sink_event(struct sink_producer *producer, const struct vmv_event *event, const struct sink_stack *stack);
-// Waits while more than 32 MiB of this producer's events wait for the writer. For producers that may lose (fault records:
-// what does not fit in the rings meanwhile becomes a gap); never for those that hold the program.
+// Waits while more than 32 MiB of this producer's events wait for the writer. For producers that may lose (fault
+// records: what does not fit in the rings meanwhile becomes a gap); never for those that hold the program.
 void sink_wait_room(struct sink_producer *producer);
 // Promises that no later event of this producer lies before t. Call at least every 50 ms while the program runs.
 void sink_advance(struct sink_producer *producer, uint64_t t);

@@ -166,9 +166,9 @@ static bool probe_vm_readv(void) {
     return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == sizeof to && to == 7;
 }
 
-void sources_probe(struct sources *sources, bool program_drops_privileges) {
+void sources_probe(struct sources *sources, bool program_drops_privileges, bool records) {
     *sources = (struct sources){0};
-    probe_records(sources);
+    if (records) probe_records(sources);
     probe_uffd(sources, program_drops_privileges);
     probe_wp_async(sources);
     sources->soft_dirty = !sources->wp_async && !hidden("soft_dirty") && probe_soft_dirty();

@@ -32,7 +32,8 @@ struct sources {
 };
 
 // Probes. `program_drops_privileges`: the program will run without the recorder's capabilities (--user).
-void sources_probe(struct sources *sources, bool program_drops_privileges);
+// records: whether page-fault records are wanted; looking for them takes 10 to 30 ms, once in a second.
+void sources_probe(struct sources *sources, bool program_drops_privileges, bool records);
 // Decides. `asked`: "auto", "records", "uffd", "frames", "none". 0; -EINVAL: no such word; -ENOTSUP: it was asked for
 // and cannot work here: `error` says why and what would help.
 int sources_resolve(struct sources *sources, const char *asked, char *error, size_t error_size);

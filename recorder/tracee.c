@@ -46,14 +46,9 @@ struct tracee *tracee_add(struct tracee_table *table, pid_t tid, enum tracee_sta
 static void leave_space(struct tracee *tracee) {
     struct rec_space *space = tracee->process ? tracee->process->space : NULL;
     if (!space) return;
-    if (space->holder == tracee) space->holder = NULL;
+    call_order_leave(space, tracee);
     if (tracee->call_disordered) space->disordered--;
     tracee->call_disordered = false;
-    for (struct tracee **link = &space->waiting; *link; link = &(*link)->next_waiting)
-        if (*link == tracee) {
-            *link = tracee->next_waiting;
-            break;
-        }
 }
 
 void tracee_remove(struct tracee_table *table, struct tracee *tracee) {

@@ -12,9 +12,9 @@
 //            v                  v                 v                 v           |
 //         RUNNING            IN_CALL            QUEUED            GROUP ------->|
 //    (CONT: full speed)  (SYSCALL: its     (stopped at entry,  (LISTEN: in a    |
-//            |            exit stop is      its space's turn    group-stop)     |
-//            |            due; it holds     is another's)                       |
-//            |            its space)            |                               |
+//            |            exit stop is      until it meets no    group-stop)     |
+//            |            due)              other call)                         |
+//            |                                  |                               |
 //            '-----------------+----------------+-------------------------------'
 //                              v
 //                           EXITING (continued from its EXIT stop; only its end may follow) ---> gone
@@ -25,6 +25,7 @@
 #define REC_TRACEE_H
 
 #include "call.h"
+#include "call_order.h"
 #include "governor.h"
 #include "procstat.h"
 #include "space.h"
@@ -39,7 +40,7 @@ enum tracee_state {
     TRACEE_STOPPED,  // in a stop that is being dispatched, or held for a frame
     TRACEE_RUNNING,
     TRACEE_IN_CALL, // in a memory call, to be stopped at its exit
-    TRACEE_QUEUED,  // stopped at the entry of a memory call until its space is free
+    TRACEE_QUEUED,  // stopped at the entry of a memory call until no other may touch what it touches
     TRACEE_GROUP,
     TRACEE_EXITING,
 };
@@ -58,17 +59,16 @@ struct rec_space {
     struct vmv_space *model;
     struct track *track;             // NULL: its pages are not watched
     struct fault_server *server;     // serves its userfaultfd, NULL: none does
-    struct tracee *holder;           // in a memory call from entry to exit
-    uint64_t holder_since;           // ns
+    struct tracee *in_call;          // in a memory call, from entry to exit, that has an order with others
     struct tracee *waiting;          // QUEUED, first come first served
-    unsigned disordered; // calls under way whose order with others is unknown: the maps are read after each
+    unsigned disordered;             // calls under way whose order with others is unknown: the maps are read after each
     uint64_t last_frame, next_frame; // ns: when, and when the next is due
     uint64_t cpu_ns;                 // of its processes at the last frame
     struct page_span *owed;          // written pages whose contents were not copied yet
     size_t owed_count, owed_room;
     unsigned frames;
     struct governor_space budget;
-    bool compat; // runs 32-bit code, whose calls the filter does not see
+    bool compat;        // runs 32-bit code, whose calls the filter does not see
     uint64_t huge_next; // where copying huge pages goes on
     struct rec_space *next;
 };
@@ -94,13 +94,14 @@ struct tracee {
     enum tracee_state state;
     int first_status; // NEWBORN: to be dispatched once its parent told of it
     struct transfer transfer;
-    bool vfork_wait;  // asleep in vfork until the child lets go: cannot be stopped
+    bool vfork_wait; // asleep in vfork until the child lets go: cannot be stopped
 
     // the memory call it is in
     enum call call;
     uint64_t call_args[6];
+    struct call_reach call_reach;
     uint64_t call_since; // ns, when it was let in
-    uint64_t call_old; // brk before; bytes of the shared memory segment
+    uint64_t call_old;   // brk before; bytes of the shared memory segment
     bool call_disordered;
     bool has_stack;
     uint64_t stack_sp, stack_pc;
@@ -118,9 +119,10 @@ struct tracee {
     uint64_t sampled_sp, sampled_pc, sampled_run_ns;
     int64_t sampled_call;
     char name[16];
-    unsigned named; // times its name was looked at
+    unsigned named;  // times its name was looked at
     uint64_t run_ns; // on a processor, at the last frame
 
+    struct tracee *next_in_call; // in rec_space.in_call
     struct tracee *next_waiting; // in rec_space.waiting
     struct tracee *next;         // in the hash chain
 };

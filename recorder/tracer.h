@@ -39,6 +39,9 @@ struct tracer {
     bool compare;     // VMVIS_COMPARE: the model with the kernel, after every memory call
     bool started;     // its exec was seen
     int launch_errno; // it never started: why
+    long processors;
+    unsigned quick_stops; // that came soon, in a row
+    bool exit_due;        // the thread restarted last is in a memory call
     bool root_ended;
     struct stop root_end;
     int own_filters;        // seccomp filters a traced thread has of itself: ours and those we inherited
@@ -84,7 +87,7 @@ void tracer_note(struct tracer *tracer, enum vmv_event_type type, const struct r
 void memcall_entry(struct tracer *tracer, struct tracee *tracee); // at a seccomp stop
 void memcall_exit(struct tracer *tracer, struct tracee *tracee);  // at its syscall-exit-stop
 void memcall_overdue(struct tracer *tracer, uint64_t now);        // gives up order behind calls that do not return
-void memcall_leave_queue(struct tracee *tracee); // it was killed while it waited for its turn
+void memcall_leave_queue(struct tracee *tracee);                  // it was killed while it waited for its turn
 void memcall_let_next(struct tracer *tracer, struct rec_space *space);
 void memcall_register(struct tracer *tracer, struct rec_space *space, uint64_t start, uint64_t end); // notes failures
 void memcall_read_maps(struct tracer *tracer, struct rec_space *space);   // where the model may have lost the kernel

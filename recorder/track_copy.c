@@ -11,10 +11,12 @@ enum { VECTORS = 64 }; // more gains nothing
 
 static void grow(struct track_copy *copy, size_t pages) {
     if (pages <= copy->room) return;
-    size_t room = copy->room ? copy->room : 256;
+    size_t room = copy->room ? copy->room : 512;
     while (room < pages) room *= 2;
     uint8_t *bytes = mmap(NULL, room * TRACK_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (bytes == MAP_FAILED) abort();
+    // In small pages, the first use of this memory would take longer than the copying, while the program waits.
+    madvise(bytes, room * TRACK_PAGE_BYTES, MADV_HUGEPAGE);
     if (copy->bytes) munmap(copy->bytes, copy->room * TRACK_PAGE_BYTES);
     copy->bytes = bytes; // what was in it has been used: a call begins anew
     copy->addrs = realloc(copy->addrs, room * sizeof *copy->addrs);

@@ -310,7 +310,7 @@ void tree_exit_stop(struct tracer *tracer, struct tracee *tracee) {
         frame_take(tracer, space, VMV_FRAME_EXIT, tracee, false);
     }
     if (process) end_thread(tracer, tracee, (int)(status >> 8) & 0xff);
-    if (space && space->holder == tracee) space->holder = NULL;
+    if (space) call_order_leave(space, tracee);
     tracee->call = CALL_NONE;
     tracer_resume(tracer, tracee, TRACEE_EXITING, 0);
     if (space) memcall_let_next(tracer, space);

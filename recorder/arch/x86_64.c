@@ -165,7 +165,11 @@ uint64_t arch_perf_mask(void) {
     return mask;
 }
 
-uint64_t arch_perf_pc_mask(void) { return 1ULL << PERF_REG_X86_IP; }
+// The kernel writes them in the order of the mask's bits.
+size_t arch_perf_pc_at(void) {
+    uint64_t below = arch_perf_mask() & ((1ULL << PERF_REG_X86_IP) - 1);
+    return (size_t)__builtin_popcountll(below) * sizeof(uint64_t);
+}
 
 size_t arch_perf_count(void) { return PERF_COUNT; }
 

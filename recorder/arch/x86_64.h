@@ -90,6 +90,6 @@ const char *arch_call_name(enum arch_call call); // "mmap"; "" for NONE
 uint64_t arch_perf_mask(void);
 size_t arch_perf_count(void);
 void arch_perf_to_regs(const uint64_t *values, struct arch_regs *regs);
-uint64_t arch_perf_pc_mask(void); // the PC alone
+size_t arch_perf_pc_at(void); // bytes into the values, where the PC stands
 
 #endif

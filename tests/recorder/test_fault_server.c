@@ -23,7 +23,7 @@ struct served_child {
 
 static bool have_uffd(void) {
     struct sources sources;
-    sources_probe(&sources, false);
+    sources_probe(&sources, false, true);
     if (!sources.uffd_full) print_message("skipped: userfaultfd for all faults is refused here\n");
     return sources.uffd_full;
 }
@@ -44,7 +44,7 @@ static struct served_child serve(child_body *body, uint32_t stack_bytes, const c
     child_hear(&s.child);
     fake_sink_reset(false);
     setenv("VMVIS_HIDE", hide, 1);
-    sources_probe(&sources, false);
+    sources_probe(&sources, false, true);
     unsetenv("VMVIS_HIDE");
     assert_int_equal(sources_resolve(&sources, "uffd", text, sizeof text), 0);
     usleep(5000);

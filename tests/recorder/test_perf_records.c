@@ -18,7 +18,7 @@ static bool with_kernel; // faults inside system calls are recorded too
 
 static bool have_perf(void) {
     struct sources sources;
-    sources_probe(&sources, false);
+    sources_probe(&sources, false, true);
     if (!sources.perf) print_message("skipped: no page-fault records here\n");
     with_kernel = sources.perf_kernel;
     return sources.perf;

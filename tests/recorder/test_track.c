@@ -26,7 +26,7 @@ static struct sources sources_of(const char *faults, const char *hide) {
     struct sources sources;
     char error[400];
     setenv("VMVIS_HIDE", hide, 1);
-    sources_probe(&sources, false);
+    sources_probe(&sources, false, true);
     unsetenv("VMVIS_HIDE");
     assert_int_equal(sources_resolve(&sources, faults, error, sizeof error), 0);
     return sources;
@@ -78,7 +78,7 @@ static void unfollow(struct followed *f) {
 
 static bool have_wp_async(void) {
     struct sources sources;
-    sources_probe(&sources, false);
+    sources_probe(&sources, false, true);
     if (!sources.wp_async) print_message("skipped: no asynchronous write-protection here\n");
     return sources.wp_async;
 }
