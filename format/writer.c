@@ -204,6 +204,8 @@ uint32_t vmv_writer_object(struct vmv_writer *writer, const struct vmv_object_id
     return vmv_objects_add(&writer->objects, identity, fd, writer->t);
 }
 
+void vmv_writer_give_up_objects(struct vmv_writer *writer) { vmv_objects_give_up(&writer->objects); }
+
 bool vmv_writer_idle(struct vmv_writer *writer) {
     if (writer->output.failed) return false;
     bool more = vmv_objects_slice(&writer->objects, writer->t);
@@ -258,5 +260,12 @@ const char *vmv_writer_trouble(const struct vmv_writer *writer) {
 }
 
 uint64_t vmv_writer_bytes(const struct vmv_writer *writer) { return writer->output.at; }
+
+static uint64_t blob_bytes(const struct vmv_blobs *blobs) { return blobs->packed.length + blobs->block.length; }
+
+uint64_t vmv_writer_bytes_due(const struct vmv_writer *writer) {
+    return writer->output.at + blob_bytes(&writer->pages) + blob_bytes(&writer->stacks) + blob_bytes(&writer->regs) +
+           writer->events.raw.length / 2;
+}
 
 uint64_t vmv_writer_pages(const struct vmv_writer *writer) { return writer->page_calls; }

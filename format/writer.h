@@ -48,6 +48,7 @@ struct vmv_object_identity {
     uint32_t build_id_length; // 0: none
 };
 uint32_t vmv_writer_object(struct vmv_writer *writer, const struct vmv_object_identity *identity, int fd);
+void vmv_writer_give_up_objects(struct vmv_writer *writer); // of files not wholly embedded yet, no more follows
 bool vmv_writer_idle(struct vmv_writer *writer); // does one slice (<= 1 MiB) of embedding; false: nothing left to do
 
 // Closes chunks that are older than 200 ms or full. `now` in ns of the trace.
@@ -63,6 +64,8 @@ bool vmv_writer_finish(struct vmv_writer *writer, struct vmv_end *end);
 // and all calls do nothing.
 const char *vmv_writer_trouble(const struct vmv_writer *writer);
 uint64_t vmv_writer_bytes(const struct vmv_writer *writer); // written to the file so far
+// With what is packed but not written yet: what the file will have when its open chunks are closed, nearly.
+uint64_t vmv_writer_bytes_due(const struct vmv_writer *writer);
 uint64_t vmv_writer_pages(const struct vmv_writer *writer); // contents stored or referred to so far
 
 #endif

@@ -152,3 +152,8 @@ bool vmv_objects_slice(struct vmv_objects *objects, uint64_t t) {
     memmove(objects->pending, objects->pending + 1, objects->pending_count * sizeof *objects->pending);
     return objects->pending_count > 0;
 }
+
+void vmv_objects_give_up(struct vmv_objects *objects) {
+    for (size_t i = 0; i < objects->pending_count; i++) close(objects->pending[i].fd);
+    objects->pending_count = 0;
+}

@@ -17,6 +17,7 @@ struct vmv_objects {
 };
 void vmv_objects_free(struct vmv_objects *objects);
 uint32_t vmv_objects_add(struct vmv_objects *objects, const struct vmv_object_identity *identity, int fd, uint64_t t);
+void vmv_objects_give_up(struct vmv_objects *objects); // what is not embedded yet will not be
 bool vmv_objects_slice(struct vmv_objects *objects, uint64_t t); // false: nothing left
 
 #endif

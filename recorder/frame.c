@@ -285,7 +285,16 @@ static bool want_huge(struct scan *scan, const struct track_run *run) {
     return true;
 }
 
-static void add_part(struct scan *scan, const struct vmv_mapping *mapping, struct track_run part) {
+// Pages that hold the environment (--no-env), or what --exclude names. Lowers part->end to where the answer ends.
+static bool is_withheld(const struct scan *scan, const struct vmv_mapping *mapping, struct track_run *part) {
+    const struct exclude *exclude = &scan->tracer->options->exclude;
+    struct exclude environment = {.items = {{NULL, scan->space->env_start, scan->space->env_end}}, .count = 1};
+    if (exclude_names(exclude, mapping)) return true;
+    if (exclude_covers(exclude, part->start, PAGE, &part->end)) return true;
+    return scan->tracer->options->no_env && exclude_covers(&environment, part->start, PAGE, &part->end);
+}
+
+static void add_part(struct scan *scan, const struct vmv_mapping *mapping, struct track_run part, bool withheld) {
     bool huge = part.pages & TRACK_PAGE_HUGE, kernel = is_kernel(mapping);
     if (kernel && scan->space->frames) return; // the kernel's own pages: seen once
     struct vmv_event run = scan->frame->event;
@@ -299,8 +308,10 @@ static void add_part(struct scan *scan, const struct vmv_mapping *mapping, struc
     if (part.pages & TRACK_PAGE_UNARMED) run.page_flags |= VMV_PAGEF_UNARMED;
     bool changed = part.pages & (TRACK_PAGE_WRITTEN | TRACK_PAGE_HUGE | TRACK_PAGE_UNARMED);
     if (changed && !file && !kernel && run.state == VMV_PAGE_RESIDENT) run.page_flags |= VMV_PAGEF_WRITTEN;
-    bool copy = !file && run.state == VMV_PAGE_RESIDENT && scan->tracer->options->content;
+    bool copy = !file && run.state == VMV_PAGE_RESIDENT && scan->tracer->options->content &&
+                sink_fill(scan->tracer->sink) == SINK_TAKES_ALL;
     if (kernel && strcmp(mapping->name, "[vdso]") != 0) copy = false;
+    if (withheld) copy = false;
     if (copy && huge && !want_huge(scan, &part)) copy = false;
     if (copy) want(scan, part.start, part.end, part.pages);
     if (!copy && !file && run.state == VMV_PAGE_RESIDENT) run.page_flags |= VMV_PAGEF_SKIPPED;
@@ -312,7 +323,7 @@ static void follow_growth(struct scan *scan, uint64_t addr) {
     struct vmv_mapping mapping;
     struct tracer *tracer = scan->tracer;
     if (procmaps_at(&tracer->maps, scan->space->pid, addr, &mapping, NULL) != 0) return;
-    mapping.object = objects_of_mapping(tracer->objects, tracer->producer, scan->space->pid, &mapping);
+    mapping.object = tracer_object(tracer, scan->space, &mapping);
     struct vmv_event event = tracer_event(tracer, VMV_EV_MAPS, NULL);
     event.t = scan->frame->event.t;
     event.space = scan->space->id;
@@ -343,8 +354,10 @@ static void add_run(struct scan *scan, struct track_run run) {
             uint64_t border = (run.start | (HUGE_BYTES - 1)) + 1;
             if (border < end) end = border;
         }
-        add_part(scan, mapping, (struct track_run){run.start, end, run.pages});
-        run.start = end;
+        struct track_run part = {run.start, end, run.pages};
+        bool withheld = is_withheld(scan, mapping, &part);
+        add_part(scan, mapping, part, withheld);
+        run.start = part.end;
     }
 }
 
@@ -503,7 +516,7 @@ static uint64_t cpu_of(struct tracer *tracer, const struct rec_space *space) {
 
 void frame_due(struct tracer *tracer, uint64_t now) {
     for (struct rec_space *space = tracer->table.spaces; space; space = space->next) {
-        if (now < space->next_frame) continue;
+        if (now < space->next_frame || sink_fill(tracer->sink) == SINK_FULL) continue;
         uint64_t cpu_ns = cpu_of(tracer, space), due = space->next_frame + tracer->interval_ns;
         space->next_frame = due > now ? due : now + tracer->interval_ns;
         if (cpu_ns == space->cpu_ns) continue; // nothing of it ran

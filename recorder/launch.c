@@ -1,6 +1,7 @@
 #include "launch.h"
 
 #include "filter.h"
+#include "user.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,9 +16,11 @@
 
 extern char **environ;
 
+enum step { STEP_FILTER, STEP_USER, STEP_EXEC };
+
 struct report {
     int error;
-    bool filter;
+    enum step step;
 };
 
 static int check_file(const char *path) {
@@ -71,6 +74,7 @@ struct child {
     char **command, **shell; // shell: how to run it as a script, NULL: not
     int go, result;
     bool stdout_to_stderr;
+    const struct program_user *user;
 };
 
 // In the child. Only async-signal-safe calls.
@@ -78,11 +82,12 @@ static void run(const struct child *child) {
     char byte;
     if (read(child->go, &byte, 1) != 1) _exit(125); // the recorder is gone
     if (child->stdout_to_stderr) dup2(STDERR_FILENO, STDOUT_FILENO);
-    struct report report = {.error = -filter_install(), .filter = true};
+    struct report report = {-filter_install(), STEP_FILTER};
+    if (report.error == 0 && child->user) report = (struct report){-user_become(child->user), STEP_USER};
     if (report.error == 0) {
         execve(child->path, child->command, environ);
         if (errno == ENOEXEC && child->shell) execve("/bin/sh", child->shell, environ);
-        report = (struct report){errno, false};
+        report = (struct report){errno, STEP_EXEC};
     }
     if (write(child->result, &report, sizeof report) < 0) _exit(125);
     _exit(127);
@@ -95,7 +100,8 @@ static int attach(pid_t pid) {
     return ptrace(PTRACE_SEIZE, pid, 0, options) == 0 ? 0 : -errno;
 }
 
-int launch_start(struct launch *launch, const char *path, char **command, bool stdout_to_stderr) {
+int launch_start(struct launch *launch, const char *path, char **command, bool stdout_to_stderr,
+                 const struct program_user *user) {
     int go[2], result[2];
     if (pipe2(go, O_CLOEXEC) != 0) return -errno;
     if (pipe2(result, O_CLOEXEC) != 0) return -errno;
@@ -105,7 +111,7 @@ int launch_start(struct launch *launch, const char *path, char **command, bool s
     if (pid == 0) {
         close(go[1]);
         close(result[0]);
-        run(&(struct child){path, command, shell, go[0], result[1], stdout_to_stderr});
+        run(&(struct child){path, command, shell, go[0], result[1], stdout_to_stderr, user});
     }
     free(shell);
     close(go[0]);
@@ -129,6 +135,7 @@ int launch_result(struct launch *launch, const char **where) {
     ssize_t got = read(launch->result, &report, sizeof report);
     close(launch->result);
     if (got != sizeof report) return 0;
-    *where = report.filter ? "filter" : "exec";
+    static const char *const steps[] = {"filter", "user", "exec"};
+    *where = steps[report.step];
     return report.error;
 }

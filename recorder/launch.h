@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+struct program_user;
+
 struct launch {
     pid_t pid;
     int go;     // writing lets it execute
@@ -15,9 +17,12 @@ struct launch {
 int launch_find(const char *program, char path[4096]);
 // Forks and attaches (PTRACE_SEIZE). The child has the caller's signals, descriptors and terminal; with
 // stdout_to_stderr its standard output is the recorder's standard error. 0 or a negative errno.
-int launch_start(struct launch *launch, const char *path, char **command, bool stdout_to_stderr);
+// user: whom the program runs as, NULL: as we do.
+int launch_start(struct launch *launch, const char *path, char **command, bool stdout_to_stderr,
+                 const struct program_user *user);
 void launch_go(struct launch *launch);
-// 0: it was executed. Else the errno; where: "exec", or "filter" when the seccomp filter was refused.
+// 0: it was executed. Else the errno; where: "exec", "filter" when the seccomp filter was refused,
+// "user" when its user could not be taken on.
 int launch_result(struct launch *launch, const char **where);
 
 #endif

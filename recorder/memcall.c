@@ -46,6 +46,14 @@ void memcall_capture_stack(struct tracer *tracer, struct tracee *tracee) {
     // Stays within the mapping that holds SP: below it is what matters, and beyond it nothing can be read.
     const struct vmv_mapping *mapping = vmv_space_find(tracee->process->space->model, tracee->stack_sp);
     if (mapping && mapping->end - tracee->stack_sp < want) want = mapping->end - tracee->stack_sp;
+    const struct rec_space *space = tracee->process->space;
+    if (tracer->options->no_env && tracee->stack_sp < space->env_start && space->env_start - tracee->stack_sp < want)
+        want = space->env_start - tracee->stack_sp;
+    uint64_t end = tracee->stack_sp + want;
+    if (exclude_names(&tracer->options->exclude, mapping) ||
+        exclude_covers(&tracer->options->exclude, tracee->stack_sp, tracer->page_size, &end))
+        return;
+    want = end - tracee->stack_sp;
     // What lies above SP was touched before. Where a missing page would come to the fault server all the same, ask
     // first.
     struct track *track = tracee->process->space->track;
@@ -56,6 +64,12 @@ void memcall_capture_stack(struct tracer *tracer, struct tracee *tracee) {
 struct sink_stack memcall_stack(const struct tracee *tracee) {
     return (struct sink_stack){tracee->regs, tracee->regs_length, tracee->stack_sp, tracee->stack,
                                tracee->stack_length};
+}
+
+// The number of the file a mapping shows, which is embedded unless --exclude names it: then 0.
+uint32_t tracer_object(struct tracer *tracer, const struct rec_space *space, const struct vmv_mapping *mapping) {
+    if (exclude_names(&tracer->options->exclude, mapping)) return 0;
+    return objects_of_mapping(tracer->objects, tracer->producer, space->pid, mapping);
 }
 
 // ---------------------------------------------------------------------------------------------- entry
@@ -224,7 +238,7 @@ static bool describe_mapping(struct tracer *tracer, struct rec_space *space, str
     event->inode = mapping.inode;
     event->dev_major = mapping.dev_major;
     event->dev_minor = mapping.dev_minor;
-    event->object = objects_of_mapping(tracer->objects, tracer->producer, space->pid, &mapping);
+    event->object = tracer_object(tracer, space, &mapping);
     if (event->type == VMV_EV_SHMAT) event->len = mapping.end - addr;
     return true;
 }
@@ -343,7 +357,7 @@ void memcall_read_maps(struct tracer *tracer, struct rec_space *space) {
     for (size_t i = 0; i < maps->count; i++) {
         if (tracer->program_inode && maps->maps[i].inode == tracer->program_inode)
             maps->maps[i].flags |= VMV_MAP_PROGRAM;
-        maps->maps[i].object = objects_of_mapping(tracer->objects, tracer->producer, space->pid, &maps->maps[i]);
+        maps->maps[i].object = tracer_object(tracer, space, &maps->maps[i]);
     }
     struct vmv_event event = tracer_event(tracer, VMV_EV_MAPS, NULL);
     event.space = space->id;

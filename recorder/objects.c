@@ -138,9 +138,15 @@ static bool wants_bytes(const struct object_table *table, const struct vmv_mappi
     return is_elf || (uint64_t)status->st_size <= table->embed_limit;
 }
 
+// Shared memory without a file of its own: each mapping has an inode that nobody can open, and there may be thousands.
+static bool is_nameless(const struct vmv_mapping *mapping) {
+    const char *name = mapping->name;
+    return name[0] != '/' || strcmp(name, "/dev/zero (deleted)") == 0 || strncmp(name, "/SYSV", 5) == 0;
+}
+
 uint32_t objects_of_mapping(struct object_table *table, struct sink_producer *producer, pid_t pid,
                             const struct vmv_mapping *mapping) {
-    if (mapping->inode == 0 || mapping->name[0] != '/') return 0;
+    if (mapping->inode == 0 || is_nameless(mapping)) return 0;
     struct known *known = lookup(table, mapping);
     if (known) return known->number;
     struct stat status;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MAX_SIZE_LEAST = 4 << 20 }; // an empty trace with its libraries takes about 1 MiB
+
 static const char help_text[] =
     "Usage: vmvis-record [OPTION]... [--] PROGRAM [ARG]...\n"
     "Run PROGRAM and record what it does with its virtual memory into one file.\n"
@@ -26,6 +28,16 @@ static const char help_text[] =
     "      --content WHAT   changed: contents of written pages (default); none\n"
     "      --embed-limit SIZE  embed mapped files up to SIZE (default 64M); programs and\n"
     "                       libraries are always embedded\n"
+    "      --exclude WHAT   never capture the contents of WHAT: 0xADDR,LEN or 0xADDR-0xADDR, or a\n"
+    "                       region: [heap], [stack], a mapped file's path or its last part; may\n"
+    "                       be given several times\n"
+    "      --no-env         keep the environment out of the trace, and where it lies on the stack\n"
+    "      --max-size SIZE  the trace stays below SIZE: first contents stop, then recording;\n"
+    "                       the program goes on\n"
+    "      --no-follow      record the program itself, not the processes it starts\n"
+    "      --split-huge     follow writes within huge pages too; this splits them for good\n"
+    "      --user NAME      run the program as user NAME, its groups and HOME included; the\n"
+    "                       recorder keeps its rights, and the trace belongs to NAME\n"
     "  -q                   say nothing;  -v  say more\n"
     "      --help, --version\n"
     "\n"
@@ -118,7 +130,26 @@ static bool parse_embed(struct options *options, const char *text) {
     return bad("--embed-limit takes a size such as 64M, not '%s'", text);
 }
 
-enum long_option { OPT_BUDGET = 256, OPT_FAULTS, OPT_STACK, OPT_CONTENT, OPT_EMBED, OPT_HELP, OPT_VERSION };
+static bool parse_max_size(struct options *options, const char *text) {
+    if (parse_size(text, &options->max_size) && options->max_size >= MAX_SIZE_LEAST) return true;
+    return bad("--max-size takes a size of at least 4M, not '%s'", text);
+}
+
+enum long_option {
+    OPT_BUDGET = 256,
+    OPT_FAULTS,
+    OPT_STACK,
+    OPT_CONTENT,
+    OPT_EMBED,
+    OPT_EXCLUDE,
+    OPT_NO_ENV,
+    OPT_MAX_SIZE,
+    OPT_NO_FOLLOW,
+    OPT_SPLIT_HUGE,
+    OPT_USER,
+    OPT_HELP,
+    OPT_VERSION
+};
 
 static const struct option long_options[] = {{"interval", required_argument, 0, 'i'},
                                              {"output", required_argument, 0, 'o'},
@@ -127,6 +158,12 @@ static const struct option long_options[] = {{"interval", required_argument, 0, 
                                              {"stack", required_argument, 0, OPT_STACK},
                                              {"content", required_argument, 0, OPT_CONTENT},
                                              {"embed-limit", required_argument, 0, OPT_EMBED},
+                                             {"exclude", required_argument, 0, OPT_EXCLUDE},
+                                             {"no-env", no_argument, 0, OPT_NO_ENV},
+                                             {"max-size", required_argument, 0, OPT_MAX_SIZE},
+                                             {"no-follow", no_argument, 0, OPT_NO_FOLLOW},
+                                             {"split-huge", no_argument, 0, OPT_SPLIT_HUGE},
+                                             {"user", required_argument, 0, OPT_USER},
                                              {"quiet", no_argument, 0, 'q'},
                                              {"verbose", no_argument, 0, 'v'},
                                              {"help", no_argument, 0, OPT_HELP},
@@ -156,6 +193,23 @@ static bool take_option(struct options *options, int option) {
         return parse_content(options, optarg);
     case OPT_EMBED:
         return parse_embed(options, optarg);
+    case OPT_EXCLUDE:
+        if (exclude_parse(&options->exclude, optarg)) return true;
+        return bad("--exclude takes up to 32 of 0xADDR,LEN, 0xADDR-0xADDR or a region's name, not '%s'", optarg);
+    case OPT_NO_ENV:
+        options->no_env = true;
+        return true;
+    case OPT_MAX_SIZE:
+        return parse_max_size(options, optarg);
+    case OPT_NO_FOLLOW:
+        options->no_follow = true;
+        return true;
+    case OPT_SPLIT_HUGE:
+        options->split_huge = true;
+        return true;
+    case OPT_USER:
+        options->user = optarg;
+        return true;
     default:
         return false;
     }

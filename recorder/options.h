@@ -2,6 +2,8 @@
 #ifndef REC_OPTIONS_H
 #define REC_OPTIONS_H
 
+#include "exclude.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -16,6 +18,12 @@ struct options {
     uint32_t stack_bytes; // 0: none
     bool content;         // --content changed
     uint64_t embed_limit; // bytes
+    uint64_t max_size;    // bytes of trace, 0: no limit
+    struct exclude exclude;
+    bool no_env;      // the environment stays out of the trace
+    bool split_huge;  // arm huge pages too
+    bool no_follow;   // children are not recorded
+    const char *user; // the program runs as this user, NULL: as we do
     bool quiet;
     int verbose;
     char **command; // program and arguments, NULL-terminated

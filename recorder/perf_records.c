@@ -31,6 +31,11 @@ enum {
     PENDING_MAX = 1 << 20, // records read but not handed on, of one processor
 };
 
+struct withheld {
+    pid_t pid;
+    uint64_t addr;
+};
+
 struct perf_records {
     struct sink *sink;
     struct sink_producer *producer;
@@ -57,6 +62,8 @@ struct perf_records {
     pthread_mutex_t lock; // of what follows
     pthread_cond_t flushed;
     uint64_t flush_wanted, flush_done;
+    struct withheld *withheld;
+    size_t withheld_count, withheld_room;
     bool stop;
     bool stacks_off; // by request, or with the records
 
@@ -89,6 +96,18 @@ static void hand_on_loss(struct perf_records *r, const struct perf_fault *loss) 
     r->lost += loss->lost;
 }
 
+// Bytes of a piece of stack that may go into the trace.
+static size_t allowed_length(struct perf_records *r, pid_t pid, uint64_t sp, size_t length) {
+    pthread_mutex_lock(&r->lock);
+    for (size_t i = 0; i < r->withheld_count; i++) {
+        const struct withheld *withheld = &r->withheld[i];
+        if (withheld->pid != pid || sp + length <= withheld->addr) continue;
+        length = sp < withheld->addr ? withheld->addr - sp : 0;
+    }
+    pthread_mutex_unlock(&r->lock);
+    return length;
+}
+
 static void hand_on_fault(struct perf_records *r, const struct perf_fault *fault, const struct perf_stack *stack) {
     struct vmv_event event = {
         .type = VMV_EV_FAULT,
@@ -108,7 +127,7 @@ static void hand_on_fault(struct perf_records *r, const struct perf_fault *fault
                                     .regs_length = sizeof stack->regs,
                                     .sp = arch_sp(&stack->regs),
                                     .bytes = stack->bytes,
-                                    .length = stack->length};
+                                    .length = allowed_length(r, fault->pid, arch_sp(&stack->regs), stack->length)};
     }
     sink_event(r->producer, &event, has_stack ? &piece : NULL);
     r->faults++;
@@ -253,6 +272,7 @@ static struct perf_event_attr make_attr(const struct perf_records_options *o, bo
         .read_format = stacks ? 0 : PERF_FORMAT_LOST,
         .disabled = 1,
         .inherit = 1,
+        .inherit_thread = o->threads_only,
         .exclude_kernel = !o->kernel,
         .exclude_hv = 1,
         .enable_on_exec = o->on_exec,
@@ -346,6 +366,7 @@ static void destroy(struct perf_records *r) {
     pthread_mutex_destroy(&r->lock);
     pthread_cond_destroy(&r->flushed);
     free(r->extra);
+    free(r->withheld);
     free(r->keepers);
     free(r->polls);
     free(r->scratch);
@@ -439,6 +460,21 @@ static void switch_events(struct perf_records *r, bool faults, bool on) {
     pthread_mutex_lock(&r->lock);
     r->stacks_off = !on;
     control(r, faults, true, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
+    pthread_mutex_unlock(&r->lock);
+}
+
+void perf_records_withhold(struct perf_records *r, pid_t pid, uint64_t addr) {
+    pthread_mutex_lock(&r->lock);
+    struct withheld *of_pid = NULL;
+    for (size_t i = 0; i < r->withheld_count; i++)
+        if (r->withheld[i].pid == pid) of_pid = &r->withheld[i];
+    if (!of_pid && r->withheld_count == r->withheld_room) {
+        r->withheld_room = r->withheld_room * 2 + 16;
+        r->withheld = realloc(r->withheld, r->withheld_room * sizeof *r->withheld);
+        if (!r->withheld) abort();
+    }
+    if (!of_pid) of_pid = &r->withheld[r->withheld_count++];
+    *of_pid = (struct withheld){pid, addr};
     pthread_mutex_unlock(&r->lock);
 }
 

@@ -16,6 +16,7 @@ struct perf_records;
 struct perf_records_options {
     pid_t pid;
     bool on_exec;               // begin at its next exec; else at once
+    bool threads_only;          // not its child processes, where the kernel can tell (5.13)
     bool kernel;                // also faults inside system calls (sources.perf_kernel)
     uint32_t stack_bytes;       // with each record, while stacks are on; rounded down to 8; 0: none
     size_t ring_bytes;          // per CPU, a power of two of pages; 0: chosen by the number of CPUs
@@ -35,6 +36,8 @@ void perf_records_flush(struct perf_records *records);
 void perf_records_stacks(struct perf_records *records, bool on);
 void perf_records_enable(struct perf_records *records, bool on);
 
+// Pieces of stack of this process end below `addr` from now on.
+void perf_records_withhold(struct perf_records *records, pid_t pid, uint64_t addr);
 // Records that the kernel has written so far, whether read yet or not. Costs nothing; any thread.
 uint64_t perf_records_written(const struct perf_records *records);
 

@@ -135,11 +135,28 @@ static ssize_t read_process(pid_t pid, const char *file, char *text, size_t room
     return got;
 }
 
+// The space before field `number` of /proc/PID/stat (proc(5)); the name, field 2, may contain anything. NULL: none.
+static const char *stat_field(const char *text, int number) {
+    const char *at = strrchr(text, ')');
+    for (int field = 2; at && field < number; field++) at = strchr(at + 1, ' ');
+    return at;
+}
+
+int procstat_environment(pid_t pid, uint64_t *start, uint64_t *end) {
+    char text[1024];
+    *start = *end = 0;
+    if (read_process(pid, "stat", text, sizeof text) <= 0) return -ESRCH;
+    const char *from = stat_field(text, 50), *to = stat_field(text, 51);
+    if (!from || !to) return -ESRCH;
+    *start = strtoull(from, NULL, 10);
+    *end = strtoull(to, NULL, 10);
+    return *start ? 0 : -EACCES;
+}
+
 int procstat_minor_faults(pid_t pid, uint64_t *faults) {
     char text[1024];
     read_process(pid, "stat", text, sizeof text);
-    const char *at = strrchr(text, ')'); // the name before it may contain anything
-    for (int field = 2; at && field < 10; field++) at = strchr(at + 1, ' ');
+    const char *at = stat_field(text, 10);
     if (!at) return -ESRCH;
     *faults = strtoull(at, NULL, 10);
     return 0;

@@ -35,6 +35,8 @@ int procstat_state(struct procstat_thread *thread, char *letter);
 // CPU time of all threads of a process together, ns. Unchanged: nothing of it ran. -ESRCH.
 int procstat_cpu_ns(pid_t pid, uint64_t *ns);
 
+// Where exec put the environment strings on the stack. 0, -ESRCH, -EACCES (and both are 0).
+int procstat_environment(pid_t pid, uint64_t *start, uint64_t *end);
 // Minor page faults of a process so far, of all its threads. About 3 us. 0, -ESRCH.
 int procstat_minor_faults(pid_t pid, uint64_t *faults);
 // Resident pages of its address space, as the kernel counts them: a few dozen may be missing. 0, -ESRCH.

@@ -7,6 +7,7 @@
 #include "perf_records.h"
 #include "sources.h"
 #include "tracer.h"
+#include "user.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -137,6 +138,7 @@ struct session {
     const struct options *options;
     struct output output;
     struct sources sources;
+    struct program_user user;
     struct launch launch;
     uint64_t start;
     struct tracer tracer;
@@ -173,6 +175,7 @@ static struct vmv_writer *open_trace(struct session *session, char *error, size_
                             .content = options->content ? "changed" : "none",
                             .embed_limit = options->embed_limit,
                             .register_set = ARCH_REGISTER_SET};
+    if (options->no_env) return vmv_writer_create(session->output.fd, &meta, error, error_size);
     meta.environment = (const char *const *)environ;
     meta.environment_count = count_strings(environ);
     return vmv_writer_create(session->output.fd, &meta, error, error_size);
@@ -199,26 +202,44 @@ static bool find_program(const struct options *options, char path[4096], struct 
     return not_started(result, 126, "%s: cannot be executed: %s", program, strerror(error));
 }
 
+static bool find_user(struct session *session, struct record_result *result) {
+    const char *name = session->options->user;
+    if (!name) return true;
+    int error = user_find(name, &session->user);
+    if (error)
+        return not_started(result, 125, "--user %s: %s", name, error == -ENOENT ? "no such user" : strerror(-error));
+    if (geteuid() == 0 || geteuid() == session->user.uid) return true;
+    return not_started(result, 125, "--user %s: only root can run a program as another user%s", name, "; use sudo");
+}
+
 static bool choose_sources(struct session *session, struct record_result *result) {
     char why[400];
     enum faults_choice faults = session->options->faults;
-    sources_probe(&session->sources, false, faults == FAULTS_AUTO || faults == FAULTS_RECORDS);
+    sources_probe(&session->sources, session->options->user != NULL, faults == FAULTS_AUTO || faults == FAULTS_RECORDS);
     if (sources_resolve(&session->sources, faults_word(session->options->faults), why, sizeof why) == 0) return true;
     return not_started(result, 125, "--faults=%s: %s", faults_word(session->options->faults), why);
+}
+
+// Of the pieces of stack in faults nothing is withheld but what lies at the environment: with --exclude of addresses or
+// stacks there are none.
+static uint32_t fault_stack_bytes(const struct options *options) {
+    bool withheld = exclude_touches_stacks(&options->exclude) || (options->no_env && options->faults == FAULTS_UFFD);
+    return withheld ? 0 : options->stack_bytes;
 }
 
 static bool start_records(struct session *session, struct record_result *result) {
     char error[256];
     struct tracer *tracer = &session->tracer;
     if (session->sources.faults == VMV_SOURCE_UFFD) {
-        tracer->fault_server = fault_server_create(tracer->sink, session->options->stack_bytes);
+        tracer->fault_server = fault_server_create(tracer->sink, fault_stack_bytes(session->options));
         if (!tracer->fault_server) return not_started(result, 125, "the fault server could not be started%s%s", "", "");
     }
     if (session->sources.faults != VMV_SOURCE_RECORDS) return true;
     struct perf_records_options options = {.pid = session->launch.pid,
                                            .on_exec = true,
+                                           .threads_only = session->options->no_follow,
                                            .kernel = session->sources.perf_kernel,
-                                           .stack_bytes = session->options->stack_bytes,
+                                           .stack_bytes = fault_stack_bytes(session->options),
                                            .sink = tracer->sink};
     if (perf_records_open(&options, &tracer->records, error, sizeof error) == 0) return true;
     if (session->options->faults == FAULTS_AUTO) { // what the probe found may be used up by now: frames tell the rest
@@ -232,7 +253,7 @@ static void prepare_tracer(struct session *session, struct vmv_writer *writer) {
     struct tracer *tracer = &session->tracer;
     tracer->options = session->options;
     tracer->sources = &session->sources;
-    tracer->sink = sink_create(writer, session->start, CONTENT_ROOM);
+    tracer->sink = sink_create(writer, session->start, CONTENT_ROOM, session->options->max_size);
     tracer->producer = sink_producer_create(tracer->sink, "tracer");
     tracer->objects = objects_create(session->options->embed_limit);
     tracer->page_size = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -306,10 +327,13 @@ static void take_result(struct session *session, struct record_result *result) {
         return;
     }
     withdraw_output(session->options, &session->output);
-    result->status = strcmp(where, "filter") == 0 ? 125 : error == ENOENT ? 127 : 126;
-    snprintf(
-        result->error, sizeof result->error, "%s: %s%s", program,
-        strcmp(where, "filter") == 0 ? "the seccomp filter was refused: " : "cannot be executed: ", strerror(error));
+    bool exec = strcmp(where, "exec") == 0;
+    result->status = !exec ? 125 : error == ENOENT ? 127 : 126;
+    snprintf(result->error, sizeof result->error, "%s: %s%s", program,
+             exec            ? "cannot be executed: "
+             : *where == 'f' ? "the seccomp filter was refused: "
+                             : "cannot take on that user: ",
+             strerror(error));
 }
 
 static void trace(struct session *session, struct record_result *result) {
@@ -344,13 +368,18 @@ void record_run(const struct options *options, struct record_result *result) {
     struct session session = {.options = options};
     memset(result, 0, sizeof *result);
     char path[4096];
-    if (!find_program(options, path, result) || !choose_sources(&session, result)) return;
+    if (!find_program(options, path, result) || !find_user(&session, result)) return;
+    if (!choose_sources(&session, result)) return;
     int error = open_output(options, &session.output);
     if (error) {
         not_started(result, 125, "%s: %s", options->output, strerror(-error));
         return;
     }
-    error = launch_start(&session.launch, path, options->command, strcmp(options->output, "-") == 0);
+    if (session.output.created && options->user && fchown(session.output.fd, session.user.uid, session.user.gid) != 0)
+        fprintf(stderr, "vmvis-record: %s could not be given to %s: %s\n", options->output, options->user,
+                strerror(errno));
+    error = launch_start(&session.launch, path, options->command, strcmp(options->output, "-") == 0,
+                         options->user ? &session.user : NULL);
     if (error) {
         withdraw_output(options, &session.output);
         not_started(result, 125, "cannot trace: %s%s", strerror(-error),

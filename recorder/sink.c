@@ -40,6 +40,8 @@ struct sink {
     size_t early_count;
     uint64_t homeless;            // records whose process never came
     int32_t executing[EXECUTING]; // processes inside an exec call, 0: free; the writer thread's alone
+    uint64_t size_limit;          // bytes, 0: none
+    _Atomic int fill;             // enum sink_fill
     uint32_t *objects;            // producer's number -> trace's number; the writer thread's alone
     size_t object_room;
 };
@@ -284,7 +286,51 @@ static void write_object(struct sink *sink, struct sink_item *item) {
     sink->objects[number] = vmv_writer_object(sink->writer, &item->identity, item->fd);
 }
 
+// ---------------------------------------------------------------------------------------------- the size limit
+
+enum sink_fill sink_fill(const struct sink *sink) { return (enum sink_fill)sink->fill; }
+
+static void tell_fill(struct sink *sink, enum vmv_event_type type, uint64_t t, uint64_t to, const char *text) {
+    struct vmv_event event = {.type = type, .t = t, .to = to, .name = text};
+    vmv_writer_event(sink->writer, &event);
+}
+
+// The last tenth is kept for what closes the trace.
+// coming: bytes that are about to be written, at most.
+static void look_at_size(struct sink *sink, uint64_t t, uint64_t coming) {
+    uint64_t bytes = vmv_writer_bytes_due(sink->writer), limit = sink->size_limit;
+    if (sink->fill == SINK_TAKES_ALL && bytes + coming > limit / 10 * 7) {
+        sink->fill = SINK_TAKES_NO_CONTENTS;
+        vmv_writer_give_up_objects(sink->writer);
+        tell_fill(sink, VMV_EV_GOVERNOR, t, 0, "the trace is near --max-size: contents are left out from here on");
+    }
+    if (sink->fill == SINK_TAKES_NO_CONTENTS && bytes > limit / 10 * 9) {
+        sink->fill = SINK_FULL;
+        tell_fill(sink, VMV_EV_GAP, t, INT64_MAX, "--max-size is reached: nothing is recorded from here on");
+    }
+}
+
+static bool is_an_end(const struct sink_item *item) {
+    return item->kind == SINK_ITEM_EVENT && (item->event.type == VMV_EV_EXIT || item->event.type == VMV_EV_THREAD_EXIT);
+}
+
+// False: the item is not to be written. What it holds is given back.
+static bool keep_within_size(struct sink *sink, struct sink_item *item) {
+    if (!sink->size_limit) return true;
+    bool frame = item->kind == SINK_ITEM_FRAME, object = item->kind == SINK_ITEM_OBJECT;
+    look_at_size(sink, frame ? item->frame->event.t : item->event.t, frame ? item->frame->copy.pages * 4096 : 0);
+    if (sink->fill != SINK_TAKES_ALL && frame) sink_frame_drop_contents(item->frame);
+    if (sink->fill != SINK_TAKES_ALL && object && item->fd >= 0) {
+        close(item->fd);
+        item->fd = -1;
+    }
+    if (sink->fill != SINK_FULL || is_an_end(item)) return true;
+    if (frame) frame_release(sink, item->frame);
+    return false;
+}
+
 static void write_item(struct sink *sink, struct sink_item *item) {
+    if (!keep_within_size(sink, item)) return;
     switch (item->kind) {
     case SINK_ITEM_EVENT:
         write_event(sink, item);
@@ -347,6 +393,11 @@ static void wait_for_work(struct sink *sink) {
     pthread_cond_timedwait(&sink->work, &sink->lock, &until);
 }
 
+static bool embed_some(struct sink *sink, uint64_t now) {
+    if (sink->size_limit) look_at_size(sink, now, 0);
+    return vmv_writer_idle(sink->writer);
+}
+
 static void *writer_thread(void *argument) {
     struct sink *sink = argument;
     setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 5);
@@ -356,7 +407,7 @@ static void *writer_thread(void *argument) {
         uint64_t now = sink_now(sink);
         pthread_mutex_unlock(&sink->lock);
         vmv_writer_tick(sink->writer, now);
-        bool more = vmv_writer_idle(sink->writer);
+        bool more = embed_some(sink, now);
         pthread_mutex_lock(&sink->lock);
         if (!more && !all_done(sink)) wait_for_work(sink);
     }
@@ -365,12 +416,14 @@ static void *writer_thread(void *argument) {
     return NULL;
 }
 
-struct sink *sink_create(struct vmv_writer *writer, uint64_t start_monotonic_ns, size_t content_room) {
+struct sink *sink_create(struct vmv_writer *writer, uint64_t start_monotonic_ns, size_t content_room,
+                         uint64_t size_limit) {
     struct sink *sink = calloc(1, sizeof *sink);
     if (!sink) abort();
     sink->writer = writer;
     sink->start = start_monotonic_ns;
     sink->content_room = content_room;
+    sink->size_limit = size_limit;
     pthread_mutex_init(&sink->lock, NULL);
     pthread_cond_init(&sink->work, NULL);
     pthread_cond_init(&sink->room, NULL);
@@ -384,6 +437,7 @@ bool sink_finish(struct sink *sink, struct vmv_end *end, char *trouble, size_t t
     pthread_cond_signal(&sink->work);
     pthread_mutex_unlock(&sink->lock);
     pthread_join(sink->thread, NULL);
+    while (sink->size_limit && embed_some(sink, end->duration_ns)) continue;
     vmv_writer_complete(sink->writer, end);
     if (vmv_writer_trouble(sink->writer)) snprintf(trouble, trouble_size, "%s", vmv_writer_trouble(sink->writer));
     bool complete = vmv_writer_finish(sink->writer, end);

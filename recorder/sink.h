@@ -20,7 +20,13 @@ struct sink_stack {   // registers and stack bytes at an event; copied
 
 // Takes over the trace writer. Starts the writer thread. content_room: bytes of page contents that may wait for the
 // writer at one time.
-struct sink *sink_create(struct vmv_writer *writer, uint64_t start_monotonic_ns, size_t content_room);
+// size_limit: bytes of trace, 0: none.
+struct sink *sink_create(struct vmv_writer *writer, uint64_t start_monotonic_ns, size_t content_room,
+                         uint64_t size_limit);
+// What still goes into the trace: near its size limit contents are left out, and at it all but the ends of processes.
+// Both are told in the trace. Any thread.
+enum sink_fill { SINK_TAKES_ALL, SINK_TAKES_NO_CONTENTS, SINK_FULL };
+enum sink_fill sink_fill(const struct sink *sink);
 // All producers must be done. Joins the writer thread after everything was written; the trace is then finished with
 // `end` (totals are filled in). Returns false if the trace is incomplete; `trouble` then holds why.
 bool sink_finish(struct sink *sink, struct vmv_end *end, char *trouble, size_t trouble_size);
@@ -69,6 +75,7 @@ void sink_frame_add_run(struct sink_frame *frame, const struct vmv_event *run);
 struct sink_thread *sink_frame_add_thread(struct sink_frame *frame);
 // Accounts for up to `bytes` of contents; returns how many may be copied: fewer if the writer is behind, unless `wait`.
 size_t sink_frame_reserve(struct sink *sink, struct sink_frame *frame, size_t bytes, bool wait);
+void sink_frame_drop_contents(struct sink_frame *frame); // they are said to have been skipped
 void sink_frame_submit(struct sink_producer *producer, struct sink_frame *frame);
 
 #endif

@@ -195,6 +195,12 @@ static void write_threads(struct frame_writer *f) {
     }
 }
 
+void sink_frame_drop_contents(struct sink_frame *frame) {
+    frame->copy.pages = 0;
+    for (size_t i = 0; i < frame->run_count; i++)
+        if (frame->runs[i].page_flags & VMV_PAGEF_WRITTEN) frame->runs[i].page_flags |= VMV_PAGEF_SKIPPED;
+}
+
 void sink_frame_write(struct vmv_writer *writer, struct sink_frame *frame) {
     const struct vmv_world *world = vmv_writer_world(writer);
     struct frame_writer f = {.writer = writer,

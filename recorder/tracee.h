@@ -57,6 +57,7 @@ struct rec_space {
     unsigned users; // processes that have it
     pid_t pid;      // one of them, for /proc
     struct vmv_space *model;
+    uint64_t env_start, env_end;     // where the kernel put the environment
     struct track *track;             // NULL: its pages are not watched
     struct fault_server *server;     // serves its userfaultfd, NULL: none does
     struct tracee *in_call;          // in a memory call, from entry to exit, that has an order with others
@@ -78,6 +79,7 @@ struct rec_process {
     struct rec_space *space; // NULL until it was set up
     unsigned threads;
     bool last_frame_done; // its memory was recorded for the last time
+    bool unrecorded;      // a child under --no-follow: traced, so that the filter does not harm it, and nothing more
     bool fresh;           // a fork child that has not been set up at its first stop
     struct rec_process *next;
 };

@@ -92,6 +92,7 @@ void memcall_let_next(struct tracer *tracer, struct rec_space *space);
 void memcall_register(struct tracer *tracer, struct rec_space *space, uint64_t start, uint64_t end); // notes failures
 void memcall_read_maps(struct tracer *tracer, struct rec_space *space);   // where the model may have lost the kernel
 void memcall_capture_stack(struct tracer *tracer, struct tracee *tracee); // registers and stack piece of a stop
+uint32_t tracer_object(struct tracer *tracer, const struct rec_space *space, const struct vmv_mapping *mapping);
 struct sink_stack memcall_stack(const struct tracee *tracee);
 
 // tree.c

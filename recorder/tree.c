@@ -5,6 +5,7 @@
 #include "fault_server.h"
 #include "inject.h"
 #include "objects.h"
+#include "perf_records.h"
 #include "procstat.h"
 #include "track.h"
 
@@ -30,7 +31,10 @@ static void give_signals(pid_t pid, pid_t tid, const struct inject_result *resul
 // Returns the wait status of the stop it stands in afterwards, 0: as before.
 static int watch_pages(struct tracer *tracer, struct rec_space *space, struct tracee *tracee) {
     if (tracer->sources->faults == VMV_SOURCE_NONE) return 0;
-    struct track_options options = {.pid = space->pid, .tid = tracee->tid, .own_filters = tracer->own_filters};
+    struct track_options options = {.pid = space->pid,
+                                    .tid = tracee->tid,
+                                    .own_filters = tracer->own_filters,
+                                    .split_huge = tracer->options->split_huge};
     struct inject_result result = {0};
     char why[256] = "";
     int error = track_open(tracer->sources, &options, &space->track, &result, why, sizeof why);
@@ -76,9 +80,15 @@ static bool shares_space(pid_t one, pid_t other, enum stop_kind kind) {
 static void start_thread(struct tracer *tracer, struct tracee *child, struct rec_process *process) {
     child->process = process;
     process->threads++;
+    if (process->unrecorded) return;
     struct vmv_event event = tracer_event(tracer, VMV_EV_THREAD_START, child);
     if (procstat_name(process->pid, child->tid, child->name) == 0) event.name = child->name;
     tracer_emit(tracer, &event, NULL);
+}
+
+// Pieces of stack in fault records may reach up to the environment.
+static void withhold(struct tracer *tracer, pid_t pid, const struct rec_space *space) {
+    if (tracer->options->no_env && tracer->records) perf_records_withhold(tracer->records, pid, space->env_start);
 }
 
 static void start_process(struct tracer *tracer, struct tracee *parent, struct tracee *child, enum stop_kind kind) {
@@ -87,14 +97,24 @@ static void start_process(struct tracer *tracer, struct tracee *parent, struct t
     bool shared = shares_space(parent->tid, child->tid, kind);
     child->process = process;
     process->threads = 1;
+    process->unrecorded = tracer->options->no_follow || parent->process->unrecorded;
+    if (process->unrecorded && !shared) space = NULL;
     struct vmv_event event = tracer_event(tracer, VMV_EV_FORK, parent);
     if (!shared && space) {
         struct vmv_space *model = vmv_space_copy(space->model, ++tracer->table.next_space, child->tid);
         space = space_add(&tracer->table, child->tid, model);
         space->next_frame = tracer_now(tracer) + tracer->interval_ns;
+        space->env_start = parent->process->space->env_start;
+        space->env_end = parent->process->space->env_end;
+        withhold(tracer, child->tid, space);
         process->fresh = true;
     }
     process_set_space(&tracer->table, process, space);
+    if (process->unrecorded) {
+        tracer_note(tracer, VMV_EV_NOTE, parent->process->space,
+                    "process %d is followed, but not recorded (--no-follow)", child->tid);
+        return;
+    }
     event.child = child->tid;
     event.child_space = space ? space->id : 0;
     event.flag = kind == STOP_VFORK;
@@ -155,7 +175,7 @@ static void end_other_threads(struct tracer *tracer, struct tracee *leader) {
     while (tracee) {
         struct tracee *next = tracee_next(&tracer->table, &bucket, tracee);
         if (tracee != leader && tracee->process == leader->process) {
-            end_thread(tracer, tracee, 0);
+            if (!leader->process->unrecorded) end_thread(tracer, tracee, 0);
             tracee_remove(&tracer->table, tracee);
         }
         tracee = next;
@@ -229,6 +249,12 @@ static void note_compat(struct tracer *tracer, struct rec_space *space, struct t
 void tree_exec(struct tracer *tracer, struct tracee *leader) {
     struct rec_process *process = leader->process;
     end_other_threads(tracer, leader);
+    if (process->unrecorded) {
+        process_set_space(&tracer->table, process, NULL);
+        leader->call = CALL_NONE;
+        tracer_resume(tracer, leader, TRACEE_RUNNING, 0);
+        return;
+    }
     uint32_t old = process->space ? process->space->id : 0;
     struct vmv_space *model = vmv_space_create(++tracer->table.next_space, process->pid, (uint32_t)tracer->page_size);
     struct rec_space *space = space_add(&tracer->table, process->pid, model);
@@ -237,6 +263,8 @@ void tree_exec(struct tracer *tracer, struct tracee *leader) {
     leader->call = CALL_NONE;
     leader->sampled_asleep = false;
     tracer->started = true;
+    procstat_environment(process->pid, &space->env_start, &space->env_end);
+    withhold(tracer, process->pid, space);
     emit_exec(tracer, leader, old);
     watch_pages(tracer, space, leader);
     emit_first_maps(tracer, space);
@@ -274,7 +302,7 @@ static bool will_kill(const struct tracee *tracee, int signal) {
 
 void tree_signal(struct tracer *tracer, struct tracee *tracee, int signal) {
     siginfo_t info;
-    if (!tracee->process || !tracee->process->space || !tracer->started) return;
+    if (!tracee->process || !tracee->process->space || tracee->process->unrecorded || !tracer->started) return;
     if (ptrace(PTRACE_GETSIGINFO, tracee->tid, 0, &info) != 0) return;
     struct vmv_event event = tracer_event(tracer, VMV_EV_SIGNAL, tracee);
     event.number = signal;
@@ -309,7 +337,7 @@ void tree_exit_stop(struct tracer *tracer, struct tracee *tracee) {
         process->last_frame_done = true;
         frame_take(tracer, space, VMV_FRAME_EXIT, tracee, false);
     }
-    if (process) end_thread(tracer, tracee, (int)(status >> 8) & 0xff);
+    if (process && !process->unrecorded) end_thread(tracer, tracee, (int)(status >> 8) & 0xff);
     if (space) call_order_leave(space, tracee);
     tracee->call = CALL_NONE;
     tracer_resume(tracer, tracee, TRACEE_EXITING, 0);
@@ -322,7 +350,7 @@ static void end_process(struct tracer *tracer, struct rec_process *process, stru
     event.space = process->space ? process->space->id : 0;
     event.code = stop.signal;
     event.flag = stop.kind == STOP_KILLED;
-    if (process->space) tracer_emit(tracer, &event, NULL);
+    if (process->space && !process->unrecorded) tracer_emit(tracer, &event, NULL);
     process_remove(&tracer->table, process);
 }
 

@@ -106,6 +106,11 @@ static void info_utc(uint64_t ns, char *out, size_t size) {
     }
 }
 
+// A gap may be announced beyond the end of the run.
+static uint64_t gap_end(const struct info *info, const struct vmv_event *event) {
+    return event->to < info->duration ? event->to : info->duration;
+}
+
 // --- JSON
 
 static void json_put_gaps(struct json *json, const struct info *info) {
@@ -116,7 +121,7 @@ static void json_put_gaps(struct json *json, const struct info *info) {
         if (event->type != VMV_EV_GAP) continue;
         json_begin(json);
         json_put_unsigned(json, "from", event->t);
-        json_put_known(json, "to", event->to != 0, event->to);
+        json_put_known(json, "to", event->to != 0, gap_end(info, event));
         json_put_known(json, "space", event->space != 0, event->space);
         json_put_text(json, "why", event->name == NULL ? "" : event->name);
         json_end(json);
@@ -328,7 +333,7 @@ static void text_gaps(struct inspect_out *out, const struct info *info) {
         if (event->type != VMV_EV_GAP) continue;
         count++;
         table_cell(&table, "%s", show_time(event->t).text);
-        table_cell(&table, "%s", event->to == 0 ? INSPECT_NONE : show_time(event->to).text);
+        table_cell(&table, "%s", event->to == 0 ? INSPECT_NONE : show_time(gap_end(info, event)).text);
         table_cell(&table, event->space == 0 ? "all" : "%" PRIu32, event->space);
         table_name(&table, event->name == NULL ? "" : event->name);
     }
