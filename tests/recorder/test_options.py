@@ -5,6 +5,7 @@ import pwd
 import sys
 import unittest
 
+from cases import program
 from vmvis import RECORD, Case, main, number, run, sample
 from zstd_frames import holds
 
@@ -14,7 +15,7 @@ EAGER = ("--budget", "none", "-i", "10")
 
 class Withheld(Case):
     def withheld(self, *options):
-        recording = self.record([sample("withheld")], *EAGER, *options, env={"VMVIS_TEST_SECRET": SECRET})
+        recording = self.record([program("case_withheld")], *EAGER, *options, env={"VMVIS_TEST_SECRET": SECRET})
         return recording, recording.truth("withheld")[0]
 
     def test_a_secret_is_found_where_nothing_is_withheld(self):
@@ -35,7 +36,7 @@ class Withheld(Case):
         heap = b"kept-where-it-is"
         recording, truth = self.withheld()
         self.assertIn(heap.hex(), recording.read(truth["heap"], 32, "--at", "end")["hex"])
-        recording, truth = self.withheld("--exclude", "[heap]", "--exclude", "withheld")
+        recording, truth = self.withheld("--exclude", "[heap]", "--exclude", "case_withheld")
         self.assertEqual(set(recording.read(truth["heap"], 32, "--at", "end")["hex"]), {"?"})
         recording, truth = self.withheld("--exclude", "[stack]", "--no-env")
         self.assertFalse(holds(recording.path, SECRET.encode()))
@@ -52,8 +53,8 @@ class Size(Case):
     def test_max_size(self):
         limit = 4 << 20
         path = self.fresh()
-        program = [sample("random_fill"), "--mb", "64", "--passes", "2", "--seconds", "1"]
-        recording = self.record_to(path, program, "--budget", "none", "--max-size", "4M")
+        fill = [sample("random_fill"), "--mb", "64", "--passes", "2", "--seconds", "1"]
+        recording = self.record_to(path, fill, "--budget", "none", "--max-size", "4M")
         self.assertLessEqual(path.stat().st_size, limit)
         self.assert_clean(recording)
         self.assertTrue(any("--max-size" in e["step"] for e in recording.events("governor")))

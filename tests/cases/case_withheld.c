@@ -1,7 +1,9 @@
 // Says where its environment and a text on the heap lie, then waits and works a moment, so that frames see both.
-#include "truth.h"
+#include <stdio.h>
 
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 extern char **environ;
 
