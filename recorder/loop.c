@@ -244,6 +244,8 @@ static void dispatch(struct tracer *tracer, pid_t tid, int status) {
     if (!tracee) { // its first stop came before its parent's event: hold it
         tracee = tracee_add(&tracer->table, tid, TRACEE_NEWBORN);
         tracee->first_status = status;
+        tracee->born = tracer_now(tracer);
+        tracer->newborns++;
         return;
     }
     bool first = tracee->state == TRACEE_EXPECTED;
@@ -306,6 +308,7 @@ static void tick(struct tracer *tracer, uint64_t now) {
     pass_signals(tracer);
     stop_with_program(tracer);
     memcall_overdue(tracer, now);
+    if (tracer->newborns) tree_adopt_orphans(tracer, now);
     frame_due(tracer, now);
     governor_tick(tracer, now);
     sink_advance(tracer->producer, tracer_now(tracer));

@@ -89,6 +89,7 @@ static void emit_mark(struct tracer *tracer, struct tracee *tracee) {
 
 // A child made with CLONE_UNTRACED would have the filter but no tracer, and its memory calls would fail with ENOSYS:
 // the flag is taken away, so that it is traced like any other.
+// clone3 has it in memory that is the program's: it is put back as soon as the kernel has read it.
 static void clear_untraced(struct tracee *tracee, struct arch_regs *regs) {
     if (tracee->call == CALL_CLONE) {
         arch_set_arg(regs, 0, arch_arg(regs, 0) & ~(uint64_t)CLONE_UNTRACED_FLAG);
@@ -100,6 +101,15 @@ static void clear_untraced(struct tracee *tracee, struct arch_regs *regs) {
     if (process_vm_readv(tracee->tid, &local, 1, &remote, 1, 0) != sizeof flags || !(flags & CLONE_UNTRACED_FLAG))
         return;
     flags &= ~(uint64_t)CLONE_UNTRACED_FLAG;
+    if (process_vm_writev(tracee->tid, &local, 1, &remote, 1, 0) == sizeof flags)
+        tracee->untraced_at = arch_arg(regs, 0);
+}
+
+void memcall_restore_untraced(struct tracee *tracee, uint64_t at) {
+    uint64_t flags;
+    struct iovec local = {&flags, sizeof flags}, remote = {(void *)at, sizeof flags};
+    if (!at || process_vm_readv(tracee->tid, &local, 1, &remote, 1, 0) != sizeof flags) return;
+    flags |= CLONE_UNTRACED_FLAG;
     process_vm_writev(tracee->tid, &local, 1, &remote, 1, 0);
 }
 
@@ -189,6 +199,10 @@ void memcall_entry(struct tracer *tracer, struct tracee *tracee) {
     if (tracee->call == CALL_MARK && space) emit_mark(tracer, tracee);
     if (tracee->call == CALL_EXECVE || tracee->call == CALL_EXECVEAT) {
         exec_entry(tracer, tracee);
+        return;
+    }
+    if (tracee->untraced_at) { // to be put back at its exit
+        tracer_resume(tracer, tracee, TRACEE_IN_CALL, 0);
         return;
     }
     make_way(tracer, tracee);
@@ -328,6 +342,13 @@ static void emit_call(struct tracer *tracer, struct tracee *tracee, int64_t ret)
 
 void memcall_exit(struct tracer *tracer, struct tracee *tracee) {
     struct rec_space *space = tracee->process->space;
+    if (tracee->call == CALL_CLONE3) {
+        memcall_restore_untraced(tracee, tracee->untraced_at);
+        tracee->untraced_at = 0;
+        tracee->call = CALL_NONE;
+        tracer_resume(tracer, tracee, TRACEE_RUNNING, 0);
+        return;
+    }
     struct arch_regs regs;
     if (arch_get_regs(tracee->tid, &regs) == 0) emit_call(tracer, tracee, arch_ret(&regs));
     call_order_leave(space, tracee);

@@ -94,6 +94,7 @@ struct tracee {
     pid_t tid;
     struct rec_process *process; // NULL while NEWBORN
     enum tracee_state state;
+    uint64_t born;    // ns, NEWBORN: when its first stop came
     int first_status; // NEWBORN: to be dispatched once its parent told of it
     struct transfer transfer;
     bool vfork_wait; // asleep in vfork until the child lets go: cannot be stopped
@@ -105,6 +106,7 @@ struct tracee {
     uint64_t call_since; // ns, when it was let in
     uint64_t call_old;   // brk before; bytes of the shared memory segment
     bool call_disordered;
+    uint64_t untraced_at; // where clone3 had CLONE_UNTRACED, to be put back; 0: nowhere
     bool has_stack;
     uint64_t stack_sp, stack_pc;
     uint8_t regs[REGS_ROOM];

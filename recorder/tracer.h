@@ -42,6 +42,7 @@ struct tracer {
     long processors;
     unsigned quick_stops; // that came soon, in a row
     bool exit_due;        // the thread restarted last is in a memory call
+    size_t newborns;      // held until their parents tell of them
     bool root_ended;
     struct stop root_end;
     int own_filters;        // seccomp filters a traced thread has of itself: ours and those we inherited
@@ -92,12 +93,15 @@ void memcall_let_next(struct tracer *tracer, struct rec_space *space);
 void memcall_register(struct tracer *tracer, struct rec_space *space, uint64_t start, uint64_t end); // notes failures
 void memcall_read_maps(struct tracer *tracer, struct rec_space *space);   // where the model may have lost the kernel
 void memcall_capture_stack(struct tracer *tracer, struct tracee *tracee); // registers and stack piece of a stop
+void memcall_restore_untraced(struct tracee *tracee, uint64_t at);        // the flag that was taken from clone3
 uint32_t tracer_object(struct tracer *tracer, const struct rec_space *space, const struct vmv_mapping *mapping);
 struct sink_stack memcall_stack(const struct tracee *tracee);
 
 // tree.c
 void tree_new_child(struct tracer *tracer, struct tracee *parent, enum stop_kind kind);
 void tree_first_stop(struct tracer *tracer, struct tracee *tracee, int status); // of a tracee its parent told of
+// Newborns whose parent will not tell of them any more: it was killed in the middle of the call.
+void tree_adopt_orphans(struct tracer *tracer, uint64_t now);
 void tree_exec(struct tracer *tracer, struct tracee *leader);
 // The thread that became process `pid` by an exec, when its leader is not known any more; NULL if none.
 struct tracee *tree_exec_leader(struct tracer *tracer, pid_t pid);

@@ -19,7 +19,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { KCMP_SAME_VM = 1, ARGV_BYTES = 65536, ARGV_MAX = 4096 };
+enum {
+    KCMP_SAME_VM = 1,
+    ARGV_BYTES = 65536,
+    ARGV_MAX = 4096,
+    ORPHAN_NS = 20000000, // a parent tells within this time, if it lives
+    LOST_NS = 1000000000,
+};
 
 // ---------------------------------------------------------------------------------------------- watching pages
 
@@ -59,16 +65,22 @@ static void watch_mappings(struct tracer *tracer, struct rec_space *space) {
 
 // ---------------------------------------------------------------------------------------------- new children
 
-static pid_t thread_group_of(pid_t tid) {
+struct family {
+    pid_t group, parent; // 0: unknown
+};
+
+static struct family family_of(pid_t tid) {
     char path[64], line[256];
+    struct family family = {0, 0};
     snprintf(path, sizeof path, "/proc/%d/status", tid);
     FILE *file = fopen(path, "re");
-    if (!file) return 0;
-    int group = 0;
-    while (fgets(line, sizeof line, file))
-        if (sscanf(line, "Tgid: %d", &group) == 1) break;
+    if (!file) return family;
+    while (fgets(line, sizeof line, file)) {
+        sscanf(line, "Tgid: %d", &family.group);
+        if (sscanf(line, "PPid: %d", &family.parent) == 1) break;
+    }
     fclose(file);
-    return group;
+    return family;
 }
 
 static bool shares_space(pid_t one, pid_t other, enum stop_kind kind) {
@@ -126,16 +138,22 @@ void tree_new_child(struct tracer *tracer, struct tracee *parent, enum stop_kind
     if (ptrace(PTRACE_GETEVENTMSG, parent->tid, 0, &message) != 0) message = 0;
     pid_t tid = (pid_t)message;
     struct tracee *child = tid ? tracee_find(&tracer->table, tid) : NULL;
-    bool newborn = child != NULL;
+    bool newborn = child != NULL && child->state == TRACEE_NEWBORN;
+    if (child && child->process) { // adopted before
+        tracer_resume(tracer, parent, tracer_next_state(parent), 0);
+        return;
+    }
+    if (newborn) tracer->newborns--;
     if (tid && !child) child = tracee_add(&tracer->table, tid, TRACEE_EXPECTED);
     if (child) {
-        bool thread = kind == STOP_CLONE && thread_group_of(tid) == parent->process->pid;
+        bool thread = kind == STOP_CLONE && family_of(tid).group == parent->process->pid;
         if (thread) {
             start_thread(tracer, child, parent->process);
         } else {
             start_process(tracer, parent, child, kind);
         }
     }
+    if (child) child->untraced_at = parent->untraced_at;
     if (kind == STOP_VFORK) parent->vfork_wait = true;
     tracer_resume(tracer, parent, tracer_next_state(parent), 0);
     if (newborn) {
@@ -146,6 +164,8 @@ void tree_new_child(struct tracer *tracer, struct tracee *parent, enum stop_kind
 
 void tree_first_stop(struct tracer *tracer, struct tracee *tracee, int status) {
     struct rec_process *process = tracee->process;
+    memcall_restore_untraced(tracee, tracee->untraced_at); // in the copy that fork made
+    tracee->untraced_at = 0;
     if (process->fresh && process->space) {
         process->fresh = false;
         int moved = watch_pages(tracer, process->space, tracee);
@@ -157,6 +177,61 @@ void tree_first_stop(struct tracer *tracer, struct tracee *tracee, int status) {
         tracer_resume(tracer, tracee, TRACEE_GROUP, 0);
     } else {
         tracer_resume(tracer, tracee, TRACEE_RUNNING, stop.kind == STOP_SIGNAL ? stop.signal : 0);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------- orphans
+
+static bool parent_may_tell(const struct tracer *tracer, const struct family *family) {
+    size_t bucket = 0;
+    for (struct tracee *t = NULL; (t = tracee_next(&tracer->table, &bucket, t));)
+        if (t->process && t->process->pid == family->parent && t->state != TRACEE_EXITING) return true;
+    return false;
+}
+
+// Its address space is taken as it is found: what its parent had is not known any more.
+static void adopt_process(struct tracer *tracer, struct tracee *child, pid_t parent) {
+    struct rec_process *process = process_add(&tracer->table, child->tid, parent);
+    child->process = process;
+    process->threads = 1;
+    process->unrecorded = tracer->options->no_follow;
+    if (process->unrecorded) return;
+    struct vmv_space *model = vmv_space_create(++tracer->table.next_space, child->tid, (uint32_t)tracer->page_size);
+    struct rec_space *space = space_add(&tracer->table, child->tid, model);
+    space->next_frame = tracer_now(tracer) + tracer->interval_ns;
+    process_set_space(&tracer->table, process, space);
+    procstat_environment(process->pid, &space->env_start, &space->env_end);
+    withhold(tracer, process->pid, space);
+    struct vmv_event event = tracer_event(tracer, VMV_EV_SPACE, child);
+    char name[16] = "";
+    if (procstat_name(child->tid, child->tid, name) == 0) event.name = name;
+    tracer_emit(tracer, &event, NULL);
+    tracer_note(tracer, VMV_EV_NOTE, space, "process %d was born while its parent was being killed", child->tid);
+    memcall_read_maps(tracer, space);
+    process->fresh = true;
+}
+
+static void adopt(struct tracer *tracer, struct tracee *child, const struct family *family) {
+    struct rec_process *process = process_find(&tracer->table, family->group);
+    tracer->newborns--;
+    if (process && family->group != child->tid) {
+        start_thread(tracer, child, process);
+    } else {
+        adopt_process(tracer, child, family->parent);
+    }
+    tracee_move(child, TRACEE_STOPPED);
+    tree_first_stop(tracer, child, child->first_status);
+}
+
+void tree_adopt_orphans(struct tracer *tracer, uint64_t now) {
+    size_t bucket = 0;
+    for (struct tracee *t = tracee_next(&tracer->table, &bucket, NULL), *next; t; t = next) {
+        next = tracee_next(&tracer->table, &bucket, t);
+        if (t->state != TRACEE_NEWBORN || now < t->born + ORPHAN_NS) continue;
+        struct family family = family_of(t->tid);
+        bool thread = family.group != t->tid;
+        if (family.group && (thread ? now > t->born + LOST_NS : !parent_may_tell(tracer, &family)))
+            adopt(tracer, t, &family);
     }
 }
 
@@ -361,6 +436,7 @@ void tree_gone(struct tracer *tracer, pid_t tid, struct stop stop) {
     }
     struct tracee *tracee = tracee_find(&tracer->table, tid);
     if (!tracee) return;
+    if (tracee->state == TRACEE_NEWBORN) tracer->newborns--;
     struct rec_process *process = tracee->process;
     struct rec_space *space = process ? process->space : NULL;
     tracee_remove(&tracer->table, tracee);
