@@ -17,6 +17,7 @@
 #include "procmaps.h"
 #include "procstat.h"
 
+enum { ROUND_TIMES = 200 };
 enum { ADVANCE_MS = 40, MESSAGES = 16, STUCK_NS = 10000000, THREADS = 256 };
 
 struct served {  // one address space
@@ -40,6 +41,8 @@ struct worker {
     uint8_t *stack;
     struct known_thread threads[THREADS]; // by tid modulo THREADS
     struct procmaps maps;
+    uint64_t raced_at; // the last fault that someone else had resolved, and how often it came back
+    unsigned raced;
 };
 
 struct fault_server {
@@ -198,6 +201,14 @@ static void give_up(struct worker *worker, const struct served *served, uint64_t
     s->given_up++;
 }
 
+// A fault that someone else resolved does not come back. One that does, again and again, the kernel will not let us
+// resolve (private hugetlb pages under write-protection, 6.18: EEXIST for ever).
+static bool goes_round(struct worker *worker, uint64_t addr) {
+    worker->raced = addr == worker->raced_at ? worker->raced + 1 : 0;
+    worker->raced_at = addr;
+    return worker->raced >= ROUND_TIMES;
+}
+
 static void serve_fault(struct worker *worker, const struct served *served, const struct uffd_msg *message) {
     struct fault_server *s = worker->server;
     uint64_t flags = message->arg.pagefault.flags, addr = message->arg.pagefault.address, begin = monotonic_ns();
@@ -211,6 +222,7 @@ static void serve_fault(struct worker *worker, const struct served *served, cons
         resolved = fault_resolve_missing(served->uffd, addr, write, s->zeros, &failure);
     }
     if (resolved == FAULT_RACED) s->races++;
+    if (resolved == FAULT_RACED && goes_round(worker, addr)) resolved = FAULT_FAILED, failure = EEXIST;
     if (resolved == FAULT_FAILED) give_up(worker, served, addr, failure);
     s->held_ns += monotonic_ns() - begin;
 }
