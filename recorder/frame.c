@@ -3,9 +3,9 @@
 #include "tracer.h"
 
 #include "arch.h"
+#include "mend.h"
 #include "objects.h"
 #include "track.h"
-#include "transfer.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -159,8 +159,7 @@ static void add_registers(struct sink_frame *frame, struct sink_thread *out, str
     struct arch_regs regs;
     if (arch_get_regs(tracee->tid, &regs) != 0) return;
     struct arch_regs after = regs;
-    if (tracee->held && (arch_repair_eintr(&after) || transfer_goes_on(tracee, &after)))
-        arch_set_regs(tracee->tid, &after);
+    if (tracee->held && mend_call(tracee, &after, frame->event.t)) arch_set_regs(tracee->tid, &after);
     uint8_t extended[ARCH_EXTENDED_MAX];
     size_t length = arch_get_extended(tracee->tid, extended, sizeof extended);
     void *general = vmv_arena_alloc(&frame->arena, sizeof regs + length);

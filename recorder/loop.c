@@ -2,6 +2,7 @@
 #include "tracer.h"
 
 #include "arch.h"
+#include "mend.h"
 #include "perf_records.h"
 #include "transfer.h"
 
@@ -166,6 +167,7 @@ static int next_stop(struct tracer *tracer, pid_t *tid, int *status) {
 // ---------------------------------------------------------------------------------------------- dispatching
 
 static void on_group_stop(struct tracer *tracer, struct tracee *tracee) {
+    mend_undo(tracee);
     tracer_resume(tracer, tracee, TRACEE_GROUP, 0);
 }
 
@@ -173,11 +175,16 @@ enum tracee_state tracer_next_state(const struct tracee *tracee) {
     return tracee->call || tracee->transfer.active ? TRACEE_IN_CALL : TRACEE_RUNNING;
 }
 
-// Our own interrupt, or a stop that a frame no longer waits for.
-static void on_interrupt(struct tracer *tracer, struct tracee *tracee) {
+static void mend(struct tracer *tracer, struct tracee *tracee) {
     struct arch_regs regs;
-    bool known = arch_get_regs(tracee->tid, &regs) == 0, goes_on = known && transfer_goes_on(tracee, &regs);
-    if (goes_on || (known && arch_repair_eintr(&regs))) arch_set_regs(tracee->tid, &regs);
+    if (arch_get_regs(tracee->tid, &regs) == 0 && mend_call(tracee, &regs, tracer_now(tracer)))
+        arch_set_regs(tracee->tid, &regs);
+}
+
+// Our own interrupt, or a stop that a frame no longer waits for, or the news of a SIGCONT. When that ends a group-stop,
+// the program alone would have been broken off too.
+static void on_interrupt(struct tracer *tracer, struct tracee *tracee) {
+    if (!tracee->was_in_group) mend(tracer, tracee);
     tracer_resume(tracer, tracee, tracer_next_state(tracee), 0);
 }
 
@@ -195,6 +202,11 @@ static void on_syscall(struct tracer *tracer, struct tracee *tracee) {
 // will not be reported to us any more. Nothing of it may be taken for granted.
 static void on_signal(struct tracer *tracer, struct tracee *tracee, int signal) {
     tree_signal(tracer, tracee, signal);
+    if (mend_is_ignored(tracee, signal)) {
+        mend(tracer, tracee);
+    } else {
+        mend_undo(tracee);
+    }
     tracer_resume(tracer, tracee, tracer_next_state(tracee), signal);
 }
 
@@ -249,6 +261,7 @@ static void dispatch(struct tracer *tracer, pid_t tid, int status) {
         return;
     }
     bool first = tracee->state == TRACEE_EXPECTED;
+    tracee->was_in_group = tracee->state == TRACEE_GROUP;
     if (tracee->state == TRACEE_QUEUED) memcall_leave_queue(tracee);
     tracee_move(tracee, TRACEE_STOPPED);
     if (first) {

@@ -86,12 +86,30 @@ int procstat_syscall(struct procstat_thread *thread, struct procstat_syscall *ou
     return got ? parse_syscall(text, out) : -ESRCH;
 }
 
-int procstat_run_ns(struct procstat_thread *thread, uint64_t *ns) {
-    char text[128], *rest;
+// "RUN_NS WAIT_NS SLICES"
+static int read_schedstat(struct procstat_thread *thread, uint64_t values[3]) {
+    char text[128], *at = text, *rest;
     ssize_t got = read_kept(thread, &thread->schedstat_fd, "schedstat", text, sizeof text);
     if (got < 0) return (int)got;
-    *ns = strtoull(text, &rest, 10);
-    return rest == text ? -ESRCH : 0;
+    for (unsigned i = 0; i < 3; i++, at = rest) {
+        values[i] = strtoull(at, &rest, 10);
+        if (rest == at) return -ESRCH;
+    }
+    return 0;
+}
+
+int procstat_run_ns(struct procstat_thread *thread, uint64_t *ns) {
+    uint64_t values[3];
+    int error = read_schedstat(thread, values);
+    if (error == 0) *ns = values[0];
+    return error;
+}
+
+int procstat_slices(struct procstat_thread *thread, uint64_t *count) {
+    uint64_t values[3];
+    int error = read_schedstat(thread, values);
+    if (error == 0) *count = values[2];
+    return error;
 }
 
 int procstat_state(struct procstat_thread *thread, char *letter) {

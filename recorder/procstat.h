@@ -29,6 +29,8 @@ struct procstat_syscall {
 int procstat_syscall(struct procstat_thread *thread, struct procstat_syscall *out);
 // Time on a processor so far, ns. As above; -ENOENT where the kernel keeps no schedstat. About 0.6 us.
 int procstat_run_ns(struct procstat_thread *thread, uint64_t *ns);
+// How often it was given a processor so far: the difference tells whether it slept once or more. As above.
+int procstat_slices(struct procstat_thread *thread, uint64_t *count);
 // The state letter of /proc/PID/task/TID/stat: R S D T t Z X I. About 2 us.
 int procstat_state(struct procstat_thread *thread, char *letter);
 

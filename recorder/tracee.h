@@ -84,10 +84,18 @@ struct rec_process {
     struct rec_process *next;
 };
 
-struct transfer { // a call that our interrupt cut short and that goes on (transfer.c)
+enum { TRANSFER_PARTS_MAX = 64 };
+struct transfer { // a call that a stop of ours cut short and that goes on (transfer.c)
     bool active, entered;
-    int64_t done; // bytes
-    uint64_t buffer, length;
+    int64_t call, done; // its number; bytes, or elements
+    uint64_t args[6], pc;
+};
+
+struct mended { // the last call that was broken off by a stop of ours and made to restart (mend.c)
+    bool any;
+    int64_t call;
+    uint64_t since, sp, pc; // ns, when first
+    uint64_t slices;        // times the thread was given a processor until then
 };
 
 struct tracee {
@@ -97,6 +105,8 @@ struct tracee {
     uint64_t born;    // ns, NEWBORN: when its first stop came
     int first_status; // NEWBORN: to be dispatched once its parent told of it
     struct transfer transfer;
+    struct mended mended;
+    bool was_in_group; // before the stop it stands in
     bool vfork_wait; // asleep in vfork until the child lets go: cannot be stopped
 
     // the memory call it is in

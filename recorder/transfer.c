@@ -1,48 +1,207 @@
 #include "transfer.h"
 
+#include <linux/io_uring.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/uio.h>
 
-// write(2), pwrite64(2), sendto(2), recvfrom(2): buffer and length are the second and third argument in all of them.
-enum { ARG_BUFFER = 1, ARG_LENGTH = 2, ARG_FLAGS = 3 };
+// How the rest of a call is asked for.
+enum rest {
+    REST_NONE,
+    REST_BUFFER,   // the same call, with the buffer and the length moved on
+    REST_LENGTH,   // the same call, with the length alone reduced: the kernel keeps the position
+    REST_ELEMENTS, // the same call on the later elements of an array of struct mmsghdr
+    REST_PARTS,    // one part of an iovec after the other, by another call
+    REST_WAIT,     // the same call, with nothing more to hand in
+};
 
-static bool may_be_cut(const struct arch_regs *regs) {
-    switch (arch_syscall(regs)) {
-    case SYS_write:
-    case SYS_sendto:
-        return true;
+struct kind {
+    int64_t call;
+    enum rest rest;
+    unsigned buffer, length; // which arguments
+    int64_t part_call;       // REST_PARTS
+};
+
+static const struct kind kinds[] = {
+    {SYS_write, REST_BUFFER, 1, 2, 0},
+    {SYS_sendto, REST_BUFFER, 1, 2, 0},
+    {SYS_recvfrom, REST_BUFFER, 1, 2, 0},
+    {SYS_read, REST_BUFFER, 1, 2, 0},
+    {SYS_getrandom, REST_BUFFER, 0, 1, 0},
+    {SYS_sendfile, REST_LENGTH, 0, 3, 0},
+    {SYS_sendmmsg, REST_ELEMENTS, 1, 2, 0},
+    {SYS_recvmmsg, REST_ELEMENTS, 1, 2, 0},
+    {SYS_writev, REST_PARTS, 1, 2, SYS_write},
+    {SYS_sendmsg, REST_PARTS, 1, 0, SYS_sendto},
+    {SYS_recvmsg, REST_PARTS, 1, 0, SYS_recvfrom},
+    {SYS_io_uring_enter, REST_WAIT, 0, 1, 0},
+};
+
+static const struct kind *kind_of(int64_t call) {
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i].call == call) return &kinds[i];
+    return NULL;
+}
+
+static bool read_memory(pid_t tid, uint64_t addr, void *out, size_t length) {
+    struct iovec local = {out, length}, remote = {(void *)addr, length};
+    return process_vm_readv(tid, &local, 1, &remote, 1, 0) == (ssize_t)length;
+}
+
+// Signals cut writes to pipes, sockets and devices short, never those to files (there a short write means that the disk
+// is full or a limit reached, and going on would raise SIGXFSZ); and of reads, those that make up what they give:
+// /dev/zero, /dev/random.
+static bool descriptor_may_be_cut(pid_t tid, int fd, int64_t call) {
+    enum { MEMORY_DEVICES = 1 };
+    char path[64];
+    struct stat status;
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", tid, fd);
+    if (stat(path, &status) != 0) return false;
+    if (call == SYS_read) return S_ISCHR(status.st_mode) && major(status.st_rdev) == MEMORY_DEVICES;
+    return (S_ISFIFO(status.st_mode) && call != SYS_sendfile) || S_ISSOCK(status.st_mode) || S_ISCHR(status.st_mode);
+}
+
+// Whether fewer events are there than the call was to wait for.
+static bool ring_lacks_events(pid_t tid, const uint64_t args[6]) {
+    char path[64], line[256];
+    unsigned head = 0, tail = 0;
+    bool has_head = false, has_tail = false;
+    if (!(args[3] & IORING_ENTER_GETEVENTS) || args[3] & IORING_ENTER_REGISTERED_RING) return false;
+    snprintf(path, sizeof path, "/proc/%d/fdinfo/%d", tid, (int)args[0]);
+    FILE *file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file) && !(has_head && has_tail)) {
+        if (sscanf(line, "CqHead: %u", &head) == 1) has_head = true;
+        if (sscanf(line, "CqTail: %u", &tail) == 1) has_tail = true;
+    }
+    if (file) fclose(file);
+    return has_head && has_tail && tail - head < (unsigned)args[2];
+}
+
+// The parts of the message or vector; the count is 0 if they cannot be read.
+static size_t read_parts(const struct tracee *tracee, struct iovec parts[TRANSFER_PARTS_MAX]) {
+    const uint64_t *args = tracee->transfer.args;
+    uint64_t vector = args[1], count = args[2];
+    if (tracee->transfer.call != SYS_writev) {
+        struct msghdr message;
+        if (!read_memory(tracee->tid, args[1], &message, sizeof message)) return 0;
+        vector = (uint64_t)message.msg_iov, count = message.msg_iovlen;
+    }
+    if (count > TRANSFER_PARTS_MAX || !read_memory(tracee->tid, vector, parts, count * sizeof *parts)) return 0;
+    return count;
+}
+
+// The part that follows after `done` bytes; its length is 0 at the end.
+static struct iovec part_after(const struct tracee *tracee, uint64_t done) {
+    struct iovec parts[TRANSFER_PARTS_MAX];
+    size_t count = read_parts(tracee, parts);
+    for (size_t i = 0; i < count; i++) {
+        if (done < parts[i].iov_len)
+            return (struct iovec){(char *)parts[i].iov_base + done, parts[i].iov_len - (size_t)done};
+        done -= parts[i].iov_len;
+    }
+    return (struct iovec){NULL, 0};
+}
+
+// Whether what the call gave may be less than what it would have given without the stop.
+static bool is_cut(const struct tracee *tracee, const struct kind *kind) {
+    const uint64_t *args = tracee->transfer.args;
+    int64_t done = tracee->transfer.done;
+    pid_t tid = tracee->tid;
+    if (done <= 0) return false;
+    if (kind->rest == REST_WAIT) return ring_lacks_events(tid, args);
+    if (kind->rest != REST_PARTS && (uint64_t)done >= args[kind->length]) return false;
+    switch (kind->call) {
     case SYS_recvfrom:
-        return arch_arg(regs, ARG_FLAGS) & MSG_WAITALL;
+        return args[3] & MSG_WAITALL;
+    case SYS_recvmsg:
+        return args[2] & MSG_WAITALL;
+    case SYS_recvmmsg: // with a timeout it may have come to its end
+        return !(args[3] & (MSG_WAITFORONE | MSG_DONTWAIT)) && !args[4];
+    case SYS_read:
+        return descriptor_may_be_cut(tid, (int)args[0], kind->call);
+    case SYS_write:
+    case SYS_writev:
+    case SYS_sendfile: // to a socket: into a pipe it gives only what the pipe holds
+        return descriptor_may_be_cut(tid, (int)args[0], kind->call);
     default:
-        return false;
+        return true;
     }
 }
 
-bool transfer_goes_on(struct tracee *tracee, struct arch_regs *regs) {
-    int64_t done = arch_ret(regs);
-    uint64_t length = arch_arg(regs, ARG_LENGTH);
-    if (tracee->transfer.active || !may_be_cut(regs) || done <= 0 || (uint64_t)done >= length) return false;
-    int64_t call = arch_syscall(regs);
-    tracee->transfer = (struct transfer){true, false, done, arch_arg(regs, ARG_BUFFER), length};
-    arch_set_arg(regs, ARG_BUFFER, tracee->transfer.buffer + (uint64_t)done);
-    arch_set_arg(regs, ARG_LENGTH, length - (uint64_t)done);
-    arch_set_pc(regs, arch_pc(regs) - ARCH_SYSCALL_BYTES);
+// The registers of the call that does the next piece of the rest, before its system call instruction. False at the end.
+static bool prepare(const struct tracee *tracee, const struct kind *kind, struct arch_regs *regs) {
+    const struct transfer *transfer = &tracee->transfer;
+    uint64_t done = (uint64_t)transfer->done, args[6];
+    int64_t call = transfer->call;
+    memcpy(args, transfer->args, sizeof args);
+    if (kind->rest == REST_PARTS) {
+        struct iovec part = part_after(tracee, done);
+        if (!part.iov_len) return false;
+        call = kind->part_call;
+        args[3] = call == SYS_write ? 0 : transfer->args[2]; // flags
+        args[1] = (uint64_t)part.iov_base, args[2] = part.iov_len;
+        args[4] = args[5] = 0;
+    } else if (kind->rest == REST_WAIT) {
+        args[kind->length] = 0;
+    } else {
+        if (done >= args[kind->length]) return false;
+        args[kind->length] -= done;
+        if (kind->rest == REST_BUFFER) args[kind->buffer] += done;
+        if (kind->rest == REST_ELEMENTS) args[kind->buffer] += done * sizeof(struct mmsghdr);
+    }
+    for (unsigned i = 0; i < 6; i++) arch_set_arg(regs, i, args[i]);
+    arch_set_pc(regs, transfer->pc - ARCH_SYSCALL_BYTES);
     arch_set_ret(regs, call);   // the call's number, as before a system call instruction
     arch_set_syscall(regs, -1); // nothing to be restarted by the kernel
-    tracee->call_since = 0;
     return true;
 }
 
+bool transfer_goes_on(struct tracee *tracee, struct arch_regs *regs) {
+    const struct kind *kind = kind_of(arch_syscall(regs));
+    struct transfer *transfer = &tracee->transfer;
+    if (!kind || transfer->active) return false;
+    *transfer = (struct transfer){.call = arch_syscall(regs), .done = arch_ret(regs), .pc = arch_pc(regs)};
+    for (unsigned i = 0; i < 6; i++) transfer->args[i] = arch_arg(regs, i);
+    transfer->active = is_cut(tracee, kind) && prepare(tracee, kind, regs);
+    if (transfer->active) tracee->call_since = 0;
+    return transfer->active;
+}
+
+// As the call alone would have left them, with what was done so far.
+static void hand_over(struct tracee *tracee, struct arch_regs *regs) {
+    struct transfer *transfer = &tracee->transfer;
+    for (unsigned i = 0; i < 6; i++) arch_set_arg(regs, i, transfer->args[i]);
+    arch_set_pc(regs, transfer->pc);
+    arch_set_ret(regs, transfer->done);
+    arch_set_syscall(regs, transfer->call);
+    arch_set_regs(tracee->tid, regs);
+    transfer->active = false;
+}
+
 // An error of the rest (a signal, a reader that left, a descriptor that does not block) was not one of the whole.
-static void add_up(struct tracee *tracee) {
+// Returns whether another part follows.
+static bool add_up(struct tracee *tracee) {
     struct arch_regs regs;
     struct transfer *transfer = &tracee->transfer;
-    if (arch_get_regs(tracee->tid, &regs) != 0) return;
+    const struct kind *kind = kind_of(transfer->call);
+    transfer->active = false;
+    if (arch_get_regs(tracee->tid, &regs) != 0) return false;
     int64_t rest = arch_ret(&regs);
-    arch_set_ret(&regs, transfer->done + (rest > 0 ? rest : 0));
-    arch_set_arg(&regs, ARG_BUFFER, transfer->buffer);
-    arch_set_arg(&regs, ARG_LENGTH, transfer->length);
-    arch_set_regs(tracee->tid, &regs);
+    uint64_t asked = arch_arg(&regs, 2);
+    if (kind->rest != REST_WAIT && rest > 0) transfer->done += rest;
+    bool more = kind->rest == REST_PARTS && rest > 0 && (uint64_t)rest == asked && prepare(tracee, kind, &regs);
+    if (more) {
+        transfer->active = arch_set_regs(tracee->tid, &regs) == 0;
+        transfer->entered = false;
+    } else {
+        hand_over(tracee, &regs);
+    }
+    return more;
 }
 
 void transfer_step(struct tracer *tracer, struct tracee *tracee) {
@@ -51,7 +210,12 @@ void transfer_step(struct tracer *tracer, struct tracee *tracee) {
         tracer_resume(tracer, tracee, TRACEE_IN_CALL, 0);
         return;
     }
-    add_up(tracee);
-    tracee->transfer.active = false;
-    tracer_resume(tracer, tracee, TRACEE_RUNNING, 0);
+    bool more = add_up(tracee);
+    tracer_resume(tracer, tracee, more ? TRACEE_IN_CALL : TRACEE_RUNNING, 0);
+}
+
+void transfer_give_up(struct tracee *tracee) {
+    struct arch_regs regs;
+    if (!tracee->transfer.active || tracee->transfer.entered || arch_get_regs(tracee->tid, &regs) != 0) return;
+    hand_over(tracee, &regs);
 }

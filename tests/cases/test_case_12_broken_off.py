@@ -1,0 +1,37 @@
+"""Our stops fall into calls that a signal would break off: waits of every kind, and transfers of many parts.
+
+Guard: recorder/mend.c mend_call and recorder/loop.c on_signal: without mending at signals that the program ignores,
+epoll_wait, semop, recv and their like gave EINTR, and io_uring_enter came back before its event; with mending after a
+group-stop too, they gave no EINTR where the program alone gets it. recorder/transfer.c transfer_goes_on: without it
+receives and writes came back short, and the test's partner waited for ever.
+"""
+
+from cases import BUSY, WorldCase, main, program
+
+WAITS = program("case_12_waits")
+
+
+class BrokenOff(WorldCase):
+    def test_waits_undisturbed(self):
+        for name, options in self.each_source():
+            self.compare([WAITS, "plain"], *BUSY, *options)
+
+    def test_waits_under_signals_the_program_ignores(self):
+        self.compare([WAITS, "ignored"], *BUSY)
+
+    def test_waits_stopped_and_continued(self):
+        recording = self.compare([WAITS, "stopped"], *BUSY)
+        self.assertIn("epoll_wait: -1 Interrupted system call", recording.result.out)
+
+    def test_waits_under_handlers(self):
+        self.compare([WAITS, "handled"], *BUSY)
+        self.compare([WAITS, "restarted"], *BUSY)
+
+    def test_transfers_are_whole(self):
+        recording = self.compare([program("case_12_transfers")], "--interval", "1", "--budget", "none", timeout=90)
+        for line in recording.result.out.splitlines():
+            self.assertIn(": 0 short", line)
+
+
+if __name__ == "__main__":
+    main()
