@@ -21,6 +21,8 @@ enum {
     RESIDENCY_EVERY = 50,        // frames between two full looks at what is resident
     PAGE = 4096,
     HUGE_BYTES = 2 << 20,
+    SPARE_NS = 250000000,
+    SPARE_MAX_NS = 2000000000,
     CALL_PATIENCE_NS = 1000000, // a memory call that takes longer is not waited for
 };
 
@@ -90,7 +92,8 @@ static bool wants_interrupt(struct tracee *tracee) {
 static void ask_to_stop(struct hold *hold, struct tracee *tracee) {
     if (tracee->state == TRACEE_IN_CALL) { // its exit stop is near, unless it populates gigabytes
         tracee->awaited = tracer_now(hold->tracer) - tracee->call_since < CALL_PATIENCE_NS;
-    } else if (tracee->state == TRACEE_RUNNING && wants_interrupt(tracee)) {
+    } else if (tracee->state == TRACEE_RUNNING && tracer_now(hold->tracer) >= tracee->spared_until &&
+               wants_interrupt(tracee)) {
         tracee->awaited = ptrace(PTRACE_INTERRUPT, tracee->tid, 0, 0) == 0;
     }
     if (tracee->awaited) hold->awaited++;
@@ -155,9 +158,20 @@ static void let_go(struct hold *hold) {
 
 // ---------------------------------------------------------------------------------------------- threads
 
-static void add_registers(struct sink_frame *frame, struct sink_thread *out, struct tracee *tracee) {
+// The kernel gives a fork or clone up when an interrupt comes, and begins anew. Where processors are busy, the next
+// frame would come before it is done, and so on for ever: the thread is spared for a while.
+static void spare_fork(struct tracer *tracer, struct tracee *tracee, const struct arch_regs *regs) {
+    if (!arch_is_fork_begun_anew(regs)) return;
+    tracee->spared_ns = tracee->spared_ns ? tracee->spared_ns * 2 : SPARE_NS;
+    if (tracee->spared_ns > SPARE_MAX_NS) tracee->spared_ns = SPARE_MAX_NS;
+    tracee->spared_until = tracer_now(tracer) + tracee->spared_ns;
+}
+
+static void add_registers(struct tracer *tracer, struct sink_frame *frame, struct sink_thread *out,
+                          struct tracee *tracee) {
     struct arch_regs regs;
     if (arch_get_regs(tracee->tid, &regs) != 0) return;
+    spare_fork(tracer, tracee, &regs);
     struct arch_regs after = regs;
     if (tracee->held && mend_call(tracee, &after, frame->event.t)) arch_set_regs(tracee->tid, &after);
     uint8_t extended[ARCH_EXTENDED_MAX];
@@ -222,7 +236,7 @@ static void add_thread(struct hold *hold, struct sink_frame *frame, struct trace
     out->event.tid = tracee->tid;
     out->event.syscall = -1;
     out->event.state = state_of(tracee);
-    if (readable) add_registers(frame, out, tracee);
+    if (readable) add_registers(hold->tracer, frame, out, tracee);
     if (!out->general && !add_from_proc(out, tracee)) {
         frame->thread_count--;
         return;

@@ -126,10 +126,11 @@ struct tracee {
 
     // frames
     struct procstat_thread stat;
-    bool awaited;        // a frame waits for it to stop
-    bool held;           // stopped for a frame by our interrupt
-    bool stands;         // in a stop that is to be dispatched after the frame
-    bool sampled_asleep; // its registers of this sleep are known:
+    bool awaited;                     // a frame waits for it to stop
+    bool held;                        // stopped for a frame by our interrupt
+    bool stands;                      // in a stop that is to be dispatched after the frame
+    uint64_t spared_until, spared_ns; // ns: not interrupted before, for its fork must come to its end
+    bool sampled_asleep;              // its registers of this sleep are known:
     uint64_t sampled_sp, sampled_pc, sampled_run_ns;
     int64_t sampled_call;
     char name[16];

@@ -32,6 +32,7 @@ static const struct kind kinds[] = {
     {SYS_sendto, REST_BUFFER, 1, 2, 0},
     {SYS_recvfrom, REST_BUFFER, 1, 2, 0},
     {SYS_read, REST_BUFFER, 1, 2, 0},
+    {SYS_pread64, REST_BUFFER, 1, 2, 0}, // of what has no position: is_cut()
     {SYS_getrandom, REST_BUFFER, 0, 1, 0},
     {SYS_sendfile, REST_LENGTH, 0, 3, 0},
     {SYS_sendmmsg, REST_ELEMENTS, 1, 2, 0},
@@ -62,7 +63,8 @@ static bool descriptor_may_be_cut(pid_t tid, int fd, int64_t call) {
     struct stat status;
     snprintf(path, sizeof path, "/proc/%d/fd/%d", tid, fd);
     if (stat(path, &status) != 0) return false;
-    if (call == SYS_read) return S_ISCHR(status.st_mode) && major(status.st_rdev) == MEMORY_DEVICES;
+    if (call == SYS_read || call == SYS_pread64)
+        return S_ISCHR(status.st_mode) && major(status.st_rdev) == MEMORY_DEVICES;
     return (S_ISFIFO(status.st_mode) && call != SYS_sendfile) || S_ISSOCK(status.st_mode) || S_ISCHR(status.st_mode);
 }
 
@@ -123,6 +125,7 @@ static bool is_cut(const struct tracee *tracee, const struct kind *kind) {
     case SYS_recvmmsg: // with a timeout it may have come to its end
         return !(args[3] & (MSG_WAITFORONE | MSG_DONTWAIT)) && !args[4];
     case SYS_read:
+    case SYS_pread64:
         return descriptor_may_be_cut(tid, (int)args[0], kind->call);
     case SYS_write:
     case SYS_writev:

@@ -137,6 +137,7 @@ void tree_new_child(struct tracer *tracer, struct tracee *parent, enum stop_kind
     unsigned long message = 0;
     if (ptrace(PTRACE_GETEVENTMSG, parent->tid, 0, &message) != 0) message = 0;
     pid_t tid = (pid_t)message;
+    parent->spared_until = parent->spared_ns = 0;
     struct tracee *child = tid ? tracee_find(&tracer->table, tid) : NULL;
     bool newborn = child != NULL && child->state == TRACEE_NEWBORN;
     if (child && child->process) { // adopted before

@@ -183,3 +183,10 @@ void arch_perf_to_regs(const uint64_t *values, struct arch_regs *regs) {
     for (size_t i = 0; i < PERF_COUNT; i++) *into[i] = values[i];
     r->orig_rax = (unsigned long long)-1;
 }
+
+bool arch_is_fork_begun_anew(const struct arch_regs *regs) {
+    enum { ERESTARTNOINTR = 513 }; // not in the uapi headers: include/linux/errno.h
+    int64_t call = arch_syscall(regs);
+    bool fork = call == SYS_fork || call == SYS_vfork || call == SYS_clone || call == SYS_clone3;
+    return fork && arch_ret(regs) == -ERESTARTNOINTR;
+}

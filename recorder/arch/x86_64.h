@@ -90,6 +90,8 @@ const char *arch_call_name(enum arch_call call); // "mmap"; "" for NONE
 uint64_t arch_perf_mask(void);
 size_t arch_perf_count(void);
 void arch_perf_to_regs(const uint64_t *values, struct arch_regs *regs);
+// Whether the registers are those of a fork, vfork or clone that a pending signal made give up: the kernel restarts it.
+bool arch_is_fork_begun_anew(const struct arch_regs *regs);
 size_t arch_perf_pc_at(void); // bytes into the values, where the PC stands
 
 #endif

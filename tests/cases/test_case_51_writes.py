@@ -1,0 +1,35 @@
+"""Every page that was written between two frames is found by the second.
+
+Guard: recorder/track_scan.c re-arms what it finds in the same step (PM_SCAN_WP_MATCHING): without it a page is found
+once and never again.
+"""
+
+from cases import BUSY, WorldCase, main, program
+from vmvis import number
+
+
+class Writes(WorldCase):
+    def test_against_the_log(self):
+        for source, options in self.each_source():
+            recording = self.record([program("case_51_writes")], *options, *BUSY, timeout=60)
+            area = number(recording.truth("area")[0]["addr"])
+            frames = [f for f in recording.ask("frames") if f["why"] == "interval"]
+            self.assertGreater(len(frames), 8)
+            log = [(recording.time(w["t"]), w["page"]) for w in recording.truth("write")]
+            checked = 0
+            # a frame's moment is when its threads stood still: writes within its pause are left out
+            for before, frame in list(zip(frames, frames[1:]))[::4]:
+                start, end = before["t"] + before["pause_ns"], frame["t"] - 1_000_000
+                written = {page for t, page in log if start + 1_000_000 < t < end}
+                pages = recording.ask("pages", f"{area:#x},{256 * 4096}", "--at", f"frame:{frame['n']}")
+                for page in written:
+                    run = [p for p in pages if number(p["addr"]) <= area + page * 4096 < number(p["addr"]) + p["len"]]
+                    self.assertEqual(len(run), 1)
+                    self.assertIsNotNone(run[0]["written_at"], (source, frame, page))
+                    self.assertGreaterEqual(run[0]["written_at"], before["t"], (source, frame["n"], page))
+                    checked += 1
+            self.assertGreater(checked, 20)
+
+
+if __name__ == "__main__":
+    main()
