@@ -9,6 +9,7 @@ struct item {
     uint16_t offset;
 };
 enum { TAG_PROGRAM = 1, TAG_ENVIRONMENT = 2, TAG_EVENTS = 1 }; // lists
+enum { FIRST_OPTIONAL = 22 };                                  // of META's items
 
 #define M(tag, kind, member)                                                                                           \
     { tag, VALUE_##kind, offsetof(struct vmv_meta, member) }
@@ -32,6 +33,15 @@ static const struct item meta_items[] = {
     M(19, TEXT, content),
     M(20, U64, embed_limit),
     M(21, TEXT, register_set),
+    M(22, BOOL, attached),
+    M(23, BOOL, no_follow),
+    M(24, BOOL, split_huge),
+    M(25, U64, max_size),
+    M(26, TEXT, faults_asked),
+    M(27, TEXT, exclude),
+    M(28, TEXT, watch),
+    M(29, TEXT, ring),
+    M(30, TEXT, user),
 };
 #define E(tag, kind, member)                                                                                           \
     { tag, VALUE_##kind, offsetof(struct vmv_end, member) }
@@ -82,11 +92,27 @@ static void out_item(struct vmv_out *out, uint64_t tag, struct vmv_out *value) {
     value->length = 0;
 }
 
+// Settings are left out where nothing was asked for; the older items stand in every trace.
+static bool is_absent(const void *base, const struct item *item) {
+    bool optional = item->tag >= FIRST_OPTIONAL;
+    switch ((enum value_kind)item->kind) {
+    case VALUE_TEXT: {
+        const char *text = AT(const char *const, base, item);
+        return !text || (optional && !*text);
+    }
+    case VALUE_BOOL:
+        return optional && !AT(const bool, base, item);
+    case VALUE_U64:
+        return optional && !AT(const uint64_t, base, item);
+    default:
+        return false;
+    }
+}
+
 static void items_encode(struct vmv_out *out, const void *base, const struct item *items, size_t count) {
     struct vmv_out value = {0};
     for (size_t i = 0; i < count; i++) {
-        bool absent = items[i].kind == VALUE_TEXT && !AT(const char *const, base, &items[i]);
-        if (absent) continue;
+        if (is_absent(base, &items[i])) continue;
         value_encode(&value, base, &items[i]);
         out_item(out, items[i].tag, &value);
     }

@@ -6,7 +6,7 @@
 #include "bytes.h"
 #include "event.h"
 
-struct vmv_meta { // strings and arrays belong to the maker, or to the reader's arena
+struct vmv_meta {               // strings and arrays belong to the maker, or to the reader's arena
     const char *const *program; // argv, at least one
     size_t program_count;
     const char *const *environment; // NULL with --no-env
@@ -17,14 +17,21 @@ struct vmv_meta { // strings and arrays belong to the maker, or to the reader's 
     uint64_t start_monotonic_ns; // CLOCK_MONOTONIC at trace time 0
     const char *arch;            // "x86_64", "aarch64"
     uint32_t page_size;
-    const char *machine, *kernel; // processor model; uname release and version
-    const char *recorder;         // version of vmvis-record
+    const char *machine, *kernel;                         // processor model; uname release and version
+    const char *recorder;                                 // version of vmvis-record
     const char *source_faults, *source_maps, *source_why; // contract: sources
-    uint64_t interval_ns; bool interval_auto;
+    uint64_t interval_ns;
+    bool interval_auto;
     double budget_percent; // < 0: none
     uint32_t stack_bytes;
-    const char *content;   // "changed" or "none"
+    const char *content; // "changed" or "none"
     uint64_t embed_limit;
+    // What was asked for beyond the defaults; texts are empty where nothing was.
+    bool attached; // -p: the program ran before
+    bool no_follow, split_huge;
+    uint64_t max_size;        // bytes, 0: no limit
+    const char *faults_asked; // --faults
+    const char *exclude, *watch, *ring, *user;
     const char *register_set; // "x86_64-user-regs": how REGS blobs are laid out, see docs/FORMAT.md
 };
 

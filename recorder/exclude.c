@@ -2,6 +2,7 @@
 
 #include "space.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,4 +57,16 @@ bool exclude_touches_stacks(const struct exclude *exclude) {
     for (unsigned i = 0; i < exclude->count; i++)
         if (!exclude->items[i].name || strcmp(exclude->items[i].name, "[stack]") == 0) return true;
     return false;
+}
+
+void exclude_text(const struct exclude *exclude, char *text, size_t size) {
+    size_t used = 0;
+    text[0] = 0;
+    for (unsigned i = 0; i < exclude->count && used < size; i++) {
+        const struct exclude_item *item = &exclude->items[i];
+        const char *between = i ? ", " : "";
+        int length = item->name ? snprintf(text + used, size - used, "%s%s", between, item->name)
+                                : snprintf(text + used, size - used, "%s0x%lx-0x%lx", between, item->start, item->end);
+        used += (size_t)length;
+    }
 }

@@ -3,6 +3,7 @@
 #define REC_EXCLUDE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { EXCLUDE_MAX = 32 };
@@ -25,5 +26,7 @@ bool exclude_names(const struct exclude *exclude, const struct vmv_mapping *mapp
 bool exclude_covers(const struct exclude *exclude, uint64_t addr, uint64_t page, uint64_t *end);
 // Whether pieces of stacks may belong to what is excluded.
 bool exclude_touches_stacks(const struct exclude *exclude);
+// As given, one after the other; "" if there are none.
+void exclude_text(const struct exclude *exclude, char *text, size_t size);
 
 #endif

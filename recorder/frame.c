@@ -3,158 +3,23 @@
 #include "tracer.h"
 
 #include "arch.h"
+#include "hold.h"
 #include "mend.h"
 #include "objects.h"
 #include "track.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ptrace.h>
-#include <sys/syscall.h>
 
 enum {
-    HOLD_PATIENCE_NS = 50000000, // a thread that has not stopped by then is left running: its pages may be torn
-    RESLEEP_NS = 60000,          // processor time it takes a thread to fall asleep again after our interrupt
-    HUGE_COPY_BYTES = 4 << 20,   // contents of huge pages copied in one frame
-    RESIDENCY_EVERY = 50,        // frames between two full looks at what is resident
+    HUGE_COPY_BYTES = 4 << 20, // contents of huge pages copied in one frame
+    RESIDENCY_EVERY = 50,      // frames between two full looks at what is resident
     PAGE = 4096,
     HUGE_BYTES = 2 << 20,
     SPARE_NS = 250000000,
     SPARE_MAX_NS = 2000000000,
-    CALL_PATIENCE_NS = 1000000, // a memory call that takes longer is not waited for
 };
-
-// Calls that PTRACE_INTERRUPT breaks off without the program seeing it (measured, docs/DESIGN.md). A thread asleep in
-// any other call is left asleep.
-static bool restarts_invisibly(int64_t call) {
-    switch (call) {
-    case SYS_nanosleep:
-    case SYS_clock_nanosleep:
-    case SYS_poll:
-    case SYS_ppoll:
-    case SYS_select:
-    case SYS_pselect6:
-    case SYS_futex:
-    case SYS_wait4:
-    case SYS_waitid:
-    case SYS_pause:
-    case SYS_rt_sigsuspend:
-    case SYS_flock:
-        return true;
-    default:
-        return false;
-    }
-}
-
-// ---------------------------------------------------------------------------------------------- holding threads
-
-struct hold {
-    struct tracer *tracer;
-    struct rec_space *space;
-    struct tracee *at;
-    size_t awaited;
-};
-
-static bool of_space(const struct tracee *tracee, const struct rec_space *space) {
-    return tracee->process && tracee->process->space == space;
-}
-
-static bool same_sleep(struct tracee *tracee, const struct procstat_syscall *now) {
-    uint64_t run_ns;
-    if (!tracee->sampled_asleep || now->nr != tracee->sampled_call || now->sp != tracee->sampled_sp ||
-        now->pc != tracee->sampled_pc)
-        return false;
-    if (procstat_run_ns(&tracee->stat, &run_ns) != 0) return false;
-    bool same = run_ns - tracee->sampled_run_ns < RESLEEP_NS;
-    tracee->sampled_run_ns = run_ns;
-    return same;
-}
-
-static bool wants_interrupt(struct tracee *tracee) {
-    struct procstat_syscall now;
-    if (tracee->vfork_wait) return false;
-    if (procstat_syscall(&tracee->stat, &now) != 0 || now.where != PROCSTAT_IN_SYSCALL) {
-        tracee->sampled_asleep = false;
-        return true;
-    }
-    if (same_sleep(tracee, &now)) return false;
-    tracee->sampled_asleep = false;
-    if (!restarts_invisibly(now.nr)) return false;
-    tracee->sampled_asleep = true;
-    tracee->sampled_call = now.nr;
-    tracee->sampled_sp = now.sp;
-    tracee->sampled_pc = now.pc;
-    return true;
-}
-
-static void ask_to_stop(struct hold *hold, struct tracee *tracee) {
-    if (tracee->state == TRACEE_IN_CALL) { // its exit stop is near, unless it populates gigabytes
-        tracee->awaited = tracer_now(hold->tracer) - tracee->call_since < CALL_PATIENCE_NS;
-    } else if (tracee->state == TRACEE_RUNNING && tracer_now(hold->tracer) >= tracee->spared_until &&
-               wants_interrupt(tracee)) {
-        tracee->awaited = ptrace(PTRACE_INTERRUPT, tracee->tid, 0, 0) == 0;
-    }
-    if (tracee->awaited) hold->awaited++;
-}
-
-// Stops that are waiting to be dispatched already stand.
-static void mark_pending(struct tracer *tracer) {
-    for (size_t i = tracer->pending_at; i < tracer->pending_count; i++) {
-        struct tracee *tracee = tracee_find(&tracer->table, tracer->pending[i].tid);
-        if (tracee) tracee->stands = true;
-    }
-}
-
-static void on_stop(struct hold *hold, pid_t tid, int status) {
-    struct tracee *tracee = tracee_find(&hold->tracer->table, tid);
-    bool awaited = tracee && tracee->awaited;
-    if (awaited) {
-        tracee->awaited = false;
-        hold->awaited--;
-    }
-    enum stop_kind kind = stop_classify(status).kind;
-    if (awaited && kind == STOP_INTERRUPT) {
-        tracee->held = true;
-        return;
-    }
-    if (tracee && kind != STOP_EXITED && kind != STOP_KILLED) tracee->stands = true;
-    tracer_keep_for_later(hold->tracer, tid, status);
-}
-
-static void hold_threads(struct hold *hold) {
-    size_t bucket = 0;
-    mark_pending(hold->tracer);
-    for (struct tracee *t = NULL; (t = tracee_next(&hold->tracer->table, &bucket, t));)
-        if (t != hold->at && of_space(t, hold->space) && !t->stands) ask_to_stop(hold, t);
-    uint64_t until = tracer_now(hold->tracer) + HOLD_PATIENCE_NS;
-    while (hold->awaited) {
-        pid_t tid;
-        int status, error = tracer_wait(&tid, &status);
-        if (error == 0) on_stop(hold, tid, status);
-        if (error == -ECHILD || tracer_now(hold->tracer) > until) break;
-    }
-}
-
-// Resuming many threads is quick only if the woken ones do not preempt the tracer. At other times real-time priority
-// would only keep the tracer away from the tracee's processor, where a stop costs less than half.
-static void prefer_tracer(bool prefer) {
-    struct sched_param parameters = {.sched_priority = prefer};
-    sched_setscheduler(0, (prefer ? SCHED_FIFO : SCHED_OTHER) | SCHED_RESET_ON_FORK, &parameters);
-}
-
-static void let_go(struct hold *hold) {
-    size_t bucket = 0;
-    for (struct tracee *t = NULL; (t = tracee_next(&hold->tracer->table, &bucket, t));) {
-        t->stands = false;
-        t->awaited = false;
-        if (!t->held) continue;
-        t->held = false;
-        tracee_move(t, TRACEE_STOPPED);
-        tracer_resume(hold->tracer, t, tracer_next_state(t), 0);
-    }
-}
 
 // ---------------------------------------------------------------------------------------------- threads
 
@@ -492,7 +357,7 @@ void frame_take(struct tracer *tracer, struct rec_space *space, enum vmv_frame_w
     struct hold holding = {tracer, space, at, 0};
     uint64_t begun = tracer_now(tracer);
     bool many = hold && tracer->table.count > 1;
-    if (many) prefer_tracer(true);
+    if (many) hold_prefer_tracer(true);
     if (hold) hold_threads(&holding);
     struct sink_frame *frame = sink_frame_create(tracer->sink);
     frame->event = tracer_event(tracer, VMV_EV_FRAME, at);
@@ -500,15 +365,16 @@ void frame_take(struct tracer *tracer, struct rec_space *space, enum vmv_frame_w
     if (!at) frame->event.pid = space->pid;
     frame->event.frame = tracer->frames++;
     frame->event.why = (uint8_t)why;
+    frame->as_found = space->as_found && !space->frames;
     size_t bucket = 0;
     for (struct tracee *t = NULL; (t = tracee_next(&tracer->table, &bucket, t));)
-        if (of_space(t, space) && (hold || t == at)) add_thread(&holding, frame, t);
-    if (space->compat) memcall_read_maps(tracer, space);
+        if (hold_is_of(t, space) && (hold || t == at)) add_thread(&holding, frame, t);
+    if (space->compat || tracer->options->maps_frames) memcall_follow_maps(tracer, space);
     struct scan scan = {tracer, space, frame, {0}, HUGE_COPY_BYTES};
     if (space->track) scan_pages(&scan);
     track_runs_free(&scan.wanted);
-    let_go(&holding);
-    if (many) prefer_tracer(false);
+    hold_let_go(&holding);
+    if (many) hold_prefer_tracer(false);
     uint64_t now = tracer_now(tracer), written = pages_written(frame);
     frame->event.pause_ns = now - begun;
     sink_frame_submit(tracer->producer, frame);

@@ -133,6 +133,24 @@ static enum standing where_it_stands(pid_t tid) {
     return info.si_code == (SIGTRAP | 0x80) ? AT_EXIT : AT_ELSE;
 }
 
+// A thread that was interrupted within a restartable sequence (rseq(2)) is sent to its abort handler on its way back to
+// user code. A call injected there would make the kernel forget the sequence, which would then be gone on with.
+static bool outside_rseq(pid_t tid, uint64_t pc) {
+    struct kernel_rseq_configuration where;
+    struct {
+        uint32_t version, flags;
+        uint64_t start, length, abort;
+    } sequence;
+    uint64_t pointer;
+    if (ptrace((enum __ptrace_request)KERNEL_PTRACE_GET_RSEQ_CONFIGURATION, tid, sizeof where, &where) !=
+        (long)sizeof where)
+        return false;
+    if (!where.rseq_abi_pointer) return true;
+    if (!read_memory(tid, where.rseq_abi_pointer + RSEQ_CS_OFFSET, &pointer, sizeof pointer)) return false;
+    if (!pointer) return true;
+    return read_memory(tid, pointer, &sequence, sizeof sequence) && pc - sequence.start >= sequence.length;
+}
+
 // From entry to exit of the call that the registers were prepared for.
 static int run_call(struct injection *in, long *ret) {
     struct arch_regs regs;
@@ -176,7 +194,7 @@ int inject_syscall(pid_t tid, long nr, const uint64_t args[6], long *ret, struct
     if (error == 0) error = arch_get_regs(tid, &saved);
     if (error) return error;
     if (arch_is_compat(&saved)) return -ENOEXEC;
-    if (standing == AT_TRAP && arch_syscall(&saved) < 0) return -EAGAIN;
+    if (standing == AT_TRAP && arch_syscall(&saved) < 0 && !outside_rseq(tid, arch_pc(&saved))) return -EAGAIN;
     uint64_t gadget = gadget_of(tid, &saved);
     if (!gadget) return -ENOEXEC;
 

@@ -23,11 +23,11 @@ struct inject_result {
 // The tracee `tid` (seized, PTRACE_O_TRACESYSGOOD) stands
 //   - at PTRACE_EVENT_EXEC (afterwards at the exit stop of its execve),
 //   - at a system call's exit stop (afterwards at an exit stop again), or
-//   - at a PTRACE_EVENT_STOP inside a system call, as a new child's first stop (afterwards there again if a call waits
+//   - at a PTRACE_EVENT_STOP, as a new child's first stop or after an interrupt (afterwards there again if a call waits
 //     to be restarted or the group is stopped, else at an exit stop).
 // The caller resumes it as it would have. Signals stay pending meanwhile. *ret: what the call returned (>= -4095).
 // 0, or: -ESRCH it died or is dying (see result); -ENOEXEC no system call instruction could be found, or 32-bit code;
-// -EAGAIN it stands in user code (interrupted there): try at its next system call; -EINVAL not at such a stop.
+// -EAGAIN it stands in a restartable sequence, or may do so: try again later; -EINVAL not at such a stop.
 int inject_syscall(pid_t tid, long nr, const uint64_t args[6], long *ret, struct inject_result *result);
 
 // Where a system call instruction lies in the process (in its vdso), 0: none. Reads, does not write.

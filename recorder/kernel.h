@@ -31,6 +31,13 @@
 #define PERF_FORMAT_LOST (1U << 4) // an enum member where the headers have it
 #endif
 
+enum { RSEQ_CS_OFFSET = 8 }; // of struct rseq's rseq_cs, linux/rseq.h
+enum { KERNEL_PTRACE_GET_RSEQ_CONFIGURATION = 0x420f }; // 5.13
+struct kernel_rseq_configuration {
+    uint64_t rseq_abi_pointer; // 0: the thread has none
+    uint32_t rseq_abi_size, signature, flags, pad;
+};
+
 #ifndef PAGEMAP_SCAN
 #define PAGEMAP_SCAN _IOWR('f', 16, struct pm_scan_arg)
 struct page_region {

@@ -73,17 +73,16 @@ struct child {
     const char *path;
     char **command, **shell; // shell: how to run it as a script, NULL: not
     int go, result;
-    bool stdout_to_stderr;
-    const struct program_user *user;
+    const struct launch_how *how;
 };
 
 // In the child. Only async-signal-safe calls.
 static void run(const struct child *child) {
     char byte;
     if (read(child->go, &byte, 1) != 1) _exit(125); // the recorder is gone
-    if (child->stdout_to_stderr) dup2(STDERR_FILENO, STDOUT_FILENO);
-    struct report report = {-filter_install(), STEP_FILTER};
-    if (report.error == 0 && child->user) report = (struct report){-user_become(child->user), STEP_USER};
+    if (child->how->stdout_to_stderr) dup2(STDERR_FILENO, STDOUT_FILENO);
+    struct report report = {child->how->filter ? -filter_install() : 0, STEP_FILTER};
+    if (report.error == 0 && child->how->user) report = (struct report){-user_become(child->how->user), STEP_USER};
     if (report.error == 0) {
         execve(child->path, child->command, environ);
         if (errno == ENOEXEC && child->shell) execve("/bin/sh", child->shell, environ);
@@ -100,8 +99,7 @@ static int attach(pid_t pid) {
     return ptrace(PTRACE_SEIZE, pid, 0, options) == 0 ? 0 : -errno;
 }
 
-int launch_start(struct launch *launch, const char *path, char **command, bool stdout_to_stderr,
-                 const struct program_user *user) {
+int launch_start(struct launch *launch, const char *path, char **command, const struct launch_how *how) {
     int go[2], result[2];
     if (pipe2(go, O_CLOEXEC) != 0) return -errno;
     if (pipe2(result, O_CLOEXEC) != 0) return -errno;
@@ -111,7 +109,7 @@ int launch_start(struct launch *launch, const char *path, char **command, bool s
     if (pid == 0) {
         close(go[1]);
         close(result[0]);
-        run(&(struct child){path, command, shell, go[0], result[1], stdout_to_stderr, user});
+        run(&(struct child){path, command, shell, go[0], result[1], how});
     }
     free(shell);
     close(go[0]);

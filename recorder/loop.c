@@ -23,7 +23,9 @@ enum {
     TICK_MIN_NS = 1000000,
     TICK_MAX_NS = 10000000,
     SOON_NS = 40000,
-    QUICK_STOPS = 8, // in a row, before more are expected
+    QUICK_STOPS = 8,    // in a row, before more are expected
+    DRAIN_NS = 5000000, // a late stop of ours comes within this time
+    DRAIN_STEP_US = 200,
 };
 
 uint64_t tracer_now(const struct tracer *tracer) { return sink_now(tracer->sink); }
@@ -96,7 +98,8 @@ void tracer_note(struct tracer *tracer, enum vmv_event_type type, const struct r
 
 // ---------------------------------------------------------------------------------------------- restarting
 
-static long restart(struct tracee *tracee, enum tracee_state into, int signal) {
+static long restart(const struct tracer *tracer, struct tracee *tracee, enum tracee_state into, int signal) {
+    if (into == TRACEE_RUNNING && tracer->every_call) into = TRACEE_IN_CALL;
     switch (into) {
     case TRACEE_IN_CALL:
         return ptrace(PTRACE_SYSCALL, tracee->tid, 0, signal);
@@ -110,7 +113,7 @@ static long restart(struct tracee *tracee, enum tracee_state into, int signal) {
 void tracer_resume(struct tracer *tracer, struct tracee *tracee, enum tracee_state into, int signal) {
     tracee_move(tracee, into);
     tracer->exit_due = into == TRACEE_IN_CALL;
-    if (restart(tracee, into, signal) == 0 || errno == ESRCH) return; // gone: its end will be reported
+    if (restart(tracer, tracee, into, signal) == 0 || errno == ESRCH) return; // gone: its end will be reported
     tracer_note(tracer, VMV_EV_NOTE, NULL, "thread %d could not be restarted: %s", tracee->tid, strerror(errno));
 }
 
@@ -188,12 +191,21 @@ static void on_interrupt(struct tracer *tracer, struct tracee *tracee) {
     tracer_resume(tracer, tracee, tracer_next_state(tracee), 0);
 }
 
+static bool is_entry(const struct tracee *tracee) {
+    struct __ptrace_syscall_info info;
+    if (ptrace(PTRACE_GET_SYSCALL_INFO, tracee->tid, sizeof info, &info) <= 0) return false;
+    return info.op == PTRACE_SYSCALL_INFO_ENTRY;
+}
+
 static void on_syscall(struct tracer *tracer, struct tracee *tracee) {
     if (tracee->transfer.active) {
         transfer_step(tracer, tracee);
     } else if (tracee->call != CALL_NONE) {
         memcall_exit(tracer, tracee);
+    } else if (tracer->every_call && is_entry(tracee)) {
+        memcall_entry(tracer, tracee);
     } else {
+        if (tracer->every_call) memcall_unseen_exit(tracer, tracee);
         tracer_resume(tracer, tracee, TRACEE_RUNNING, 0);
     }
 }
@@ -342,6 +354,20 @@ void tracer_run(struct tracer *tracer) {
         next_tick = set_next_tick(tracer, timer, tracer_now(tracer));
     }
     timer_delete(timer);
+}
+
+void tracer_drain(struct tracer *tracer) {
+    uint64_t until = tracer_now(tracer) + DRAIN_NS;
+    while (tracer->table.count && tracer_now(tracer) < until) {
+        int status;
+        pid_t tid = 0;
+        bool kept = tracer->pending_at < tracer->pending_count;
+        if (kept) next_stop(tracer, &tid, &status);
+        if (!kept) tid = waitpid(-1, &status, __WALL | WNOHANG);
+        if (tid < 0) break;
+        if (tid > 0) dispatch(tracer, tid, status);
+        if (tid == 0) usleep(DRAIN_STEP_US);
+    }
 }
 
 void tracer_free(struct tracer *tracer) {

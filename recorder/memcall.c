@@ -357,6 +357,15 @@ void memcall_exit(struct tracer *tracer, struct tracee *tracee) {
     memcall_let_next(tracer, space);
 }
 
+void memcall_unseen_exit(struct tracer *tracer, struct tracee *tracee) {
+    struct arch_regs regs;
+    struct rec_space *space = tracee->process ? tracee->process->space : NULL;
+    if (!space || arch_get_regs(tracee->tid, &regs) != 0) return;
+    uint64_t args[6];
+    for (unsigned i = 0; i < 6; i++) args[i] = arch_arg(&regs, i);
+    if (call_changes_mappings(call_of_number(arch_syscall(&regs), args))) memcall_follow_maps(tracer, space);
+}
+
 // ---------------------------------------------------------------------------------------------- reading the maps
 
 void memcall_register(struct tracer *tracer, struct rec_space *space, uint64_t start, uint64_t end) {
@@ -397,6 +406,23 @@ static bool same_mapping(const struct vmv_mapping *a, const struct vmv_mapping *
            a->offset == b->offset && a->inode == b->inode && strcmp(a->name, b->name) == 0;
 }
 
+// The model against the kernel: where they differ first, `count` of the kernel's and ours. False: nowhere.
+static bool differs(struct tracer *tracer, const struct rec_space *space, size_t *at, size_t *count) {
+    const struct procmaps *maps = &tracer->maps;
+    const struct vmv_space *model = space->model;
+    if (procmaps_read(&tracer->maps, space->pid, PROCMAPS_JOIN) != 0) return false;
+    *count = maps->count; // the model ends below [vsyscall], which no call can change
+    while (*count && maps->maps[*count - 1].end > 1ull << 56) --*count;
+    for (*at = 0; *at < *count || *at < model->map_count; ++*at)
+        if (*at >= *count || *at >= model->map_count || !same_mapping(&maps->maps[*at], &model->maps[*at])) return true;
+    return false;
+}
+
+void memcall_follow_maps(struct tracer *tracer, struct rec_space *space) {
+    size_t at, count;
+    if (differs(tracer, space, &at, &count)) memcall_read_maps(tracer, space);
+}
+
 static void show(const char *who, const struct vmv_mapping *m) {
     fprintf(stderr, "  %s %012lx-%012lx %x %08lx %lu %s\n", who, m->start, m->end, m->flags, m->offset, m->inode,
             m->name);
@@ -404,18 +430,9 @@ static void show(const char *who, const struct vmv_mapping *m) {
 
 // With VMVIS_COMPARE in the environment: the model against the kernel, after every memory call.
 static void compare_with_kernel(struct tracer *tracer, struct rec_space *space) {
-    const struct procmaps *maps = &tracer->maps;
-    const struct vmv_space *model = space->model;
-    if (procmaps_read(&tracer->maps, space->pid, PROCMAPS_JOIN) != 0) return;
-    size_t count = maps->count; // the model ends below [vsyscall], which no call can change
-    while (count && maps->maps[count - 1].end > 1ull << 56) count--;
-    for (size_t i = 0; i < count || i < model->map_count; i++) {
-        const struct vmv_mapping *kernel = i < count ? &maps->maps[i] : NULL;
-        const struct vmv_mapping *ours = i < model->map_count ? &model->maps[i] : NULL;
-        if (kernel && ours && same_mapping(kernel, ours)) continue;
-        fprintf(stderr, "vmvis-record: space %u differs from the kernel at mapping %zu:\n", space->id, i);
-        if (kernel) show("kernel", kernel);
-        if (ours) show("model ", ours);
-        break;
-    }
+    size_t at, count;
+    if (!differs(tracer, space, &at, &count)) return;
+    fprintf(stderr, "vmvis-record: space %u differs from the kernel at mapping %zu:\n", space->id, at);
+    if (at < count) show("kernel", &tracer->maps.maps[at]);
+    if (at < space->model->map_count) show("model ", &space->model->maps[at]);
 }

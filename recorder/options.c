@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +11,15 @@ enum { MAX_SIZE_LEAST = 4 << 20 }; // an empty trace with its libraries takes ab
 
 static const char help_text[] =
     "Usage: vmvis-record [OPTION]... [--] PROGRAM [ARG]...\n"
-    "Run PROGRAM and record what it does with its virtual memory into one file.\n"
+    "       vmvis-record [OPTION]... -p PID\n"
+    "Run PROGRAM, or attach to process PID, and record what it does with its virtual memory\n"
+    "into one file.\n"
     "\n"
     "  -o FILE              write the trace to FILE (default trace.vmv); an existing FILE\n"
     "                       becomes FILE.old; - writes to standard output, and the program's\n"
     "                       own standard output then goes to standard error\n"
+    "  -p, --pid PID        attach to a running process, its threads and its later children;\n"
+    "                       Ctrl-C detaches and leaves it running\n"
     "  -i, --interval MS    time between frames (registers, written pages); auto starts at\n"
     "                       20 ms and is stretched up to 2 s to keep within the budget\n"
     "      --budget PCT     what recording may cost the program in time (default 10%);\n"
@@ -24,6 +29,9 @@ static const char help_text[] =
     "                         uffd     userfaultfd: every first touch holds its thread, exact order\n"
     "                         frames   residency and written pages at each frame; no privilege\n"
     "                         none     memory calls only\n"
+    "      --maps HOW       stops: each memory call stops the thread, in exact order (default);\n"
+    "                       frames: mappings are read at each frame, no call stops (default\n"
+    "                       with -p; there stops means that every system call does)\n"
     "      --stack BYTES    stack captured with faults and memory calls (default 2048; 0: none)\n"
     "      --content WHAT   changed: contents of written pages (default); none\n"
     "      --embed-limit SIZE  embed mapped files up to SIZE (default 64M); programs and\n"
@@ -102,10 +110,13 @@ static bool parse_budget(struct options *options, const char *text) {
     return true;
 }
 
+static const char *const faults_words[] = {"auto", "records", "uffd", "frames", "none"};
+
+const char *options_faults_word(enum faults_choice choice) { return faults_words[choice]; }
+
 static bool parse_faults(struct options *options, const char *text) {
-    static const char *const words[] = {"auto", "records", "uffd", "frames", "none"};
     for (unsigned i = 0; i < 5; i++)
-        if (strcmp(text, words[i]) == 0) {
+        if (strcmp(text, faults_words[i]) == 0) {
             options->faults = (enum faults_choice)i;
             return true;
         }
@@ -135,8 +146,25 @@ static bool parse_max_size(struct options *options, const char *text) {
     return bad("--max-size takes a size of at least 4M, not '%s'", text);
 }
 
+static bool parse_pid(struct options *options, const char *text) {
+    char *end;
+    errno = 0;
+    long pid = strtol(text, &end, 10);
+    if (end == text || *end || errno || pid < 1 || pid > INT_MAX) return bad("-p takes a process id, not '%s'", text);
+    options->attach = (pid_t)pid;
+    return true;
+}
+
+static bool parse_maps(struct options *options, const char *text) {
+    options->maps_frames = strcmp(text, "frames") == 0;
+    options->maps_given = true;
+    if (options->maps_frames || strcmp(text, "stops") == 0) return true;
+    return bad("--maps takes stops or frames, not '%s'", text);
+}
+
 enum long_option {
     OPT_BUDGET = 256,
+    OPT_MAPS,
     OPT_FAULTS,
     OPT_STACK,
     OPT_CONTENT,
@@ -153,6 +181,8 @@ enum long_option {
 
 static const struct option long_options[] = {{"interval", required_argument, 0, 'i'},
                                              {"output", required_argument, 0, 'o'},
+                                             {"pid", required_argument, 0, 'p'},
+                                             {"maps", required_argument, 0, OPT_MAPS},
                                              {"budget", required_argument, 0, OPT_BUDGET},
                                              {"faults", required_argument, 0, OPT_FAULTS},
                                              {"stack", required_argument, 0, OPT_STACK},
@@ -177,6 +207,10 @@ static bool take_option(struct options *options, int option) {
         return true;
     case 'i':
         return parse_interval(options, optarg);
+    case 'p':
+        return parse_pid(options, optarg);
+    case OPT_MAPS:
+        return parse_maps(options, optarg);
     case 'q':
         options->quiet = true;
         return true;
@@ -225,15 +259,24 @@ static void set_defaults(struct options *options) {
                                 .embed_limit = 64ull << 20};
 }
 
+// What a program that runs already cannot be given any more.
+static bool fits_attach(struct options *options, const char *program) {
+    if (program) return bad("-p attaches to a process: '%s' cannot be run as well", program);
+    if (options->user) return bad("%s", "--user is for a program that is started, not for -p");
+    if (!options->maps_given) options->maps_frames = true;
+    return true;
+}
+
 enum options_result options_parse(struct options *options, int argc, char **argv) {
     set_defaults(options);
-    for (int option; (option = getopt_long(argc, argv, "+:o:i:qv", long_options, NULL)) != -1;) {
+    for (int option; (option = getopt_long(argc, argv, "+:o:i:p:qv", long_options, NULL)) != -1;) {
         if (option == OPT_HELP) return fputs(help_text, stdout) < 0 ? OPTIONS_BAD : OPTIONS_DONE;
         if (option == OPT_VERSION) return puts("vmvis-record " VMVIS_VERSION) < 0 ? OPTIONS_BAD : OPTIONS_DONE;
         if (option == ':') return bad("option '%s' needs a value", argv[optind - 1]), OPTIONS_BAD;
         if (option == '?') return bad("this version has no option '%s'", argv[optind - 1]), OPTIONS_BAD;
         if (!take_option(options, option)) return OPTIONS_BAD;
     }
+    if (options->attach) return fits_attach(options, argv[optind]) ? OPTIONS_RUN : OPTIONS_BAD;
     if (!argv[optind]) return bad("%s", "name a program to run"), OPTIONS_BAD;
     options->command = argv + optind;
     return OPTIONS_RUN;

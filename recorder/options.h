@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 enum faults_choice { FAULTS_AUTO, FAULTS_RECORDS, FAULTS_UFFD, FAULTS_FRAMES, FAULTS_NONE };
 
@@ -20,18 +21,24 @@ struct options {
     uint64_t embed_limit; // bytes
     uint64_t max_size;    // bytes of trace, 0: no limit
     struct exclude exclude;
-    bool no_env;      // the environment stays out of the trace
-    bool split_huge;  // arm huge pages too
-    bool no_follow;   // children are not recorded
+    bool no_env;     // the environment stays out of the trace
+    bool split_huge; // arm huge pages too
+    bool no_follow;  // children are not recorded
+    pid_t attach;    // -p: this process instead of a program, 0: none
+    bool maps_given;
+    bool maps_frames; // --maps frames: mappings are read at each frame; no call stops
     const char *user; // the program runs as this user, NULL: as we do
     bool quiet;
     int verbose;
-    char **command; // program and arguments, NULL-terminated
+    char **command; // program and arguments, NULL-terminated; NULL with attach
 };
 
 enum options_result { OPTIONS_RUN, OPTIONS_DONE, OPTIONS_BAD };
 
 // Fills *options. DONE: --help or --version was printed. BAD: one line was printed on standard error.
 enum options_result options_parse(struct options *options, int argc, char **argv);
+
+// "auto", "records" ...
+const char *options_faults_word(enum faults_choice choice);
 
 #endif

@@ -1,11 +1,13 @@
 #include "record.h"
 
-#include "arch.h"
+#include "attach.h"
 #include "fault_server.h"
 #include "launch.h"
 #include "objects.h"
+#include "output.h"
 #include "perf_records.h"
 #include "sources.h"
+#include "trace_meta.h"
 #include "tracer.h"
 #include "user.h"
 
@@ -17,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,11 +26,12 @@ extern char **environ;
 
 enum { CONTENT_ROOM = 48 << 20 };
 
-static volatile sig_atomic_t forward_signal, stop_recording, signals_seen, terminal_stop;
+static volatile sig_atomic_t attached_to, forward_signal, stop_recording, signals_seen, terminal_stop;
 
+// -p: the process is not ours to end.
 static void on_ending_signal(int signal) {
-    if (signals_seen++) stop_recording = 1;
-    forward_signal = signal;
+    if (signals_seen++ || attached_to) stop_recording = 1;
+    if (!attached_to) forward_signal = signal;
 }
 
 static void on_terminal_stop(int signal) { terminal_stop = signal; }
@@ -38,100 +40,22 @@ static void on_terminal_stop(int signal) { terminal_stop = signal; }
 static void set_signals(void) {
     static const int ignored[] = {SIGINT, SIGQUIT, SIGPIPE, SIGXFSZ};
     static const int stopping[] = {SIGTSTP, SIGTTIN, SIGTTOU};
-    for (size_t i = 0; i < sizeof stopping / sizeof *stopping; i++)
+    for (size_t i = 0; !attached_to && i < sizeof stopping / sizeof *stopping; i++)
         sigaction(stopping[i], &(struct sigaction){.sa_handler = on_terminal_stop}, NULL);
-    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++) signal(ignored[i], SIG_IGN);
-    static const int ending[] = {SIGTERM, SIGHUP};
-    for (size_t i = 0; i < sizeof ending / sizeof *ending; i++) {
+    static const int ending[] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT};
+    const size_t count = attached_to ? 4 : 2;
+    for (size_t i = 0; i < count; i++) {
         struct sigaction action = {.sa_handler = on_ending_signal}, old;
         if (sigaction(ending[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN) continue; // nohup
         sigaction(ending[i], &action, NULL);
     }
+    for (size_t i = attached_to ? 2 : 0; i < sizeof ignored / sizeof *ignored; i++) signal(ignored[i], SIG_IGN);
 }
 
-static uint64_t clock_ns(clockid_t clock) {
+static uint64_t monotonic_ns(void) {
     struct timespec now;
-    clock_gettime(clock, &now);
+    clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-// ---------------------------------------------------------------------------------------------- the output
-
-struct output {
-    int fd;
-    int replaced;       // what lay at `old` before, open so that it is not freed while the program waits; -1: none
-    bool created;       // a regular file of ours: removed again if the program never starts
-    char old[4096 + 8]; // where the former file went, "" if there was none
-};
-
-static int open_output(const struct options *options, struct output *output) {
-    struct stat status;
-    output->created = false;
-    output->replaced = -1;
-    output->old[0] = 0;
-    if (strcmp(options->output, "-") == 0) {
-        output->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-        return output->fd < 0 ? -errno : 0;
-    }
-    bool exists = stat(options->output, &status) == 0;
-    bool regular = exists && S_ISREG(status.st_mode);
-    if (regular) {
-        snprintf(output->old, sizeof output->old, "%s.old", options->output);
-        output->replaced = open(output->old, O_PATH | O_CLOEXEC | O_NOFOLLOW);
-        if (rename(options->output, output->old) != 0) return -errno;
-    }
-    int flags = O_WRONLY | O_CLOEXEC | (exists && !regular ? 0 : O_CREAT | O_EXCL);
-    output->fd = open(options->output, flags, 0600);
-    if (output->fd < 0) {
-        int error = -errno;
-        if (output->old[0]) rename(output->old, options->output);
-        return error;
-    }
-    output->created = flags & O_CREAT;
-    return 0;
-}
-
-static void *close_replaced(void *user) {
-    close((int)(intptr_t)user);
-    return NULL;
-}
-
-// Freeing a large file takes milliseconds.
-static void let_go_of_replaced(struct output *output) {
-    pthread_t thread;
-    if (output->replaced < 0) return;
-    if (pthread_create(&thread, NULL, close_replaced, (void *)(intptr_t)output->replaced) == 0)
-        pthread_detach(thread);
-    else
-        close(output->replaced);
-    output->replaced = -1;
-}
-
-static void withdraw_output(const struct options *options, const struct output *output) {
-    if (!output->created) return;
-    unlink(options->output);
-    if (output->old[0]) rename(output->old, options->output);
-}
-
-// ---------------------------------------------------------------------------------------------- what the trace says
-
-static size_t count_strings(char **strings) {
-    size_t count = 0;
-    while (strings[count]) count++;
-    return count;
-}
-
-static void processor_name(char *out, size_t size) {
-    char line[512];
-    snprintf(out, size, "unknown");
-    FILE *file = fopen("/proc/cpuinfo", "re");
-    while (file && fgets(line, sizeof line, file))
-        if (strncmp(line, "model name", 10) == 0 && strchr(line, ':')) {
-            snprintf(out, size, "%s", strchr(line, ':') + 2);
-            out[strcspn(out, "\n")] = 0;
-            break;
-        }
-    if (file) fclose(file);
 }
 
 struct session {
@@ -140,53 +64,14 @@ struct session {
     struct sources sources;
     struct program_user user;
     struct launch launch;
-    uint64_t start;
+    struct trace_subject subject;
+    char directory[4096], pid_text[16];
     struct tracer tracer;
     struct vmv_end end;
     struct perf_records_counts counts;
 };
 
-static struct vmv_writer *open_trace(struct session *session, char *error, size_t error_size) {
-    const struct options *options = session->options;
-    static struct utsname system;
-    static char machine[256], kernel[512], directory[4096];
-    uname(&system);
-    processor_name(machine, sizeof machine);
-    snprintf(kernel, sizeof kernel, "%s %s", system.release, system.version);
-    if (!getcwd(directory, sizeof directory)) directory[0] = 0;
-    struct vmv_meta meta = {.program = (const char *const *)options->command,
-                            .program_count = count_strings(options->command),
-                            .directory = directory,
-                            .pid = session->launch.pid,
-                            .started = clock_ns(CLOCK_REALTIME),
-                            .start_monotonic_ns = session->start,
-                            .arch = ARCH_NAME,
-                            .page_size = (uint32_t)sysconf(_SC_PAGESIZE),
-                            .machine = machine,
-                            .kernel = kernel,
-                            .recorder = VMVIS_VERSION,
-                            .source_faults = sources_faults_name(&session->sources),
-                            .source_maps = "stops",
-                            .source_why = session->sources.why,
-                            .interval_ns = options->interval_ns,
-                            .interval_auto = options->interval_auto,
-                            .budget_percent = options->budget_percent,
-                            .stack_bytes = options->stack_bytes,
-                            .content = options->content ? "changed" : "none",
-                            .embed_limit = options->embed_limit,
-                            .register_set = ARCH_REGISTER_SET};
-    if (options->no_env) return vmv_writer_create(session->output.fd, &meta, error, error_size);
-    meta.environment = (const char *const *)environ;
-    meta.environment_count = count_strings(environ);
-    return vmv_writer_create(session->output.fd, &meta, error, error_size);
-}
-
 // ---------------------------------------------------------------------------------------------- the recording
-
-static const char *faults_word(enum faults_choice choice) {
-    static const char *const words[] = {"auto", "records", "uffd", "frames", "none"};
-    return words[choice];
-}
 
 static bool not_started(struct record_result *result, int status, const char *format, const char *a, const char *b) {
     result->status = status;
@@ -216,8 +101,9 @@ static bool choose_sources(struct session *session, struct record_result *result
     char why[400];
     enum faults_choice faults = session->options->faults;
     sources_probe(&session->sources, session->options->user != NULL, faults == FAULTS_AUTO || faults == FAULTS_RECORDS);
-    if (sources_resolve(&session->sources, faults_word(session->options->faults), why, sizeof why) == 0) return true;
-    return not_started(result, 125, "--faults=%s: %s", faults_word(session->options->faults), why);
+    if (sources_resolve(&session->sources, options_faults_word(session->options->faults), why, sizeof why) == 0)
+        return true;
+    return not_started(result, 125, "--faults=%s: %s", options_faults_word(session->options->faults), why);
 }
 
 // Of the pieces of stack in faults nothing is withheld but what lies at the environment: with --exclude of addresses or
@@ -227,20 +113,27 @@ static uint32_t fault_stack_bytes(const struct options *options) {
     return withheld ? 0 : options->stack_bytes;
 }
 
+static bool start_fault_server(struct session *session, struct record_result *result) {
+    struct tracer *tracer = &session->tracer;
+    if (session->sources.faults != VMV_SOURCE_UFFD) return true;
+    tracer->fault_server = fault_server_create(tracer->sink, fault_stack_bytes(session->options));
+    return tracer->fault_server || not_started(result, 125, "the fault server could not be started%s%s", "", "");
+}
+
+static struct perf_records_options records_options(const struct session *session, bool on_exec) {
+    return (struct perf_records_options){.pid = session->subject.pid,
+                                         .on_exec = on_exec,
+                                         .threads_only = session->options->no_follow,
+                                         .kernel = session->sources.perf_kernel,
+                                         .stack_bytes = fault_stack_bytes(session->options),
+                                         .sink = session->tracer.sink};
+}
+
 static bool start_records(struct session *session, struct record_result *result) {
     char error[256];
     struct tracer *tracer = &session->tracer;
-    if (session->sources.faults == VMV_SOURCE_UFFD) {
-        tracer->fault_server = fault_server_create(tracer->sink, fault_stack_bytes(session->options));
-        if (!tracer->fault_server) return not_started(result, 125, "the fault server could not be started%s%s", "", "");
-    }
     if (session->sources.faults != VMV_SOURCE_RECORDS) return true;
-    struct perf_records_options options = {.pid = session->launch.pid,
-                                           .on_exec = true,
-                                           .threads_only = session->options->no_follow,
-                                           .kernel = session->sources.perf_kernel,
-                                           .stack_bytes = fault_stack_bytes(session->options),
-                                           .sink = tracer->sink};
+    struct perf_records_options options = records_options(session, true);
     if (perf_records_open(&options, &tracer->records, error, sizeof error) == 0) return true;
     if (session->options->faults == FAULTS_AUTO) { // what the probe found may be used up by now: frames tell the rest
         tracer_note(tracer, VMV_EV_GAP, NULL, "no page-fault records in this recording: %s", error);
@@ -253,19 +146,21 @@ static void prepare_tracer(struct session *session, struct vmv_writer *writer) {
     struct tracer *tracer = &session->tracer;
     tracer->options = session->options;
     tracer->sources = &session->sources;
-    tracer->sink = sink_create(writer, session->start, CONTENT_ROOM, session->options->max_size);
+    tracer->sink = sink_create(writer, session->subject.start, CONTENT_ROOM, session->options->max_size);
     tracer->producer = sink_producer_create(tracer->sink, "tracer");
     tracer->objects = objects_create(session->options->embed_limit);
     tracer->page_size = (uint64_t)sysconf(_SC_PAGESIZE);
     tracer->processors = sysconf(_SC_NPROCESSORS_ONLN);
-    tracer->root = session->launch.pid;
+    tracer->root = session->subject.pid;
     tracer->interval_ns = session->options->interval_ns;
     tracer->compare = getenv("VMVIS_COMPARE") != NULL;
     tracer->forward = &forward_signal;
     tracer->stopped = &terminal_stop;
     tracer->stop = &stop_recording;
     int filters = procstat_seccomp_filters(getpid(), getpid());
-    tracer->own_filters = filters < 0 ? -1 : filters + 1;
+    tracer->own_filters = filters < 0 ? -1 : filters + !session->options->maps_frames;
+    tracer->every_call = session->options->attach && !session->options->maps_frames;
+    if (session->options->attach) return; // its threads are found when they are seized
     struct rec_process *process = process_add(&tracer->table, tracer->root, getpid());
     process->threads = 1;
     tracee_add(&tracer->table, tracer->root, TRACEE_RUNNING)->process = process;
@@ -326,7 +221,7 @@ static void take_result(struct session *session, struct record_result *result) {
         result->status = tracer->root_ended ? tracer->root_end.signal : 128 + SIGTERM;
         return;
     }
-    withdraw_output(session->options, &session->output);
+    output_withdraw(&session->output, session->options->output);
     bool exec = strcmp(where, "exec") == 0;
     result->status = !exec ? 125 : error == ENOENT ? 127 : 126;
     snprintf(result->error, sizeof result->error, "%s: %s%s", program,
@@ -336,57 +231,165 @@ static void take_result(struct session *session, struct record_result *result) {
              strerror(error));
 }
 
-static void trace(struct session *session, struct record_result *result) {
+static void begin(struct session *session, struct record_result *result) {
     char error[256];
-    struct vmv_writer *writer = open_trace(session, error, sizeof error);
+    session->subject.start = monotonic_ns();
+    struct vmv_writer *writer =
+        trace_begin(session->output.fd, session->options, &session->sources, &session->subject, error, sizeof error);
     if (!writer) { // a full disk, say: the program runs all the same, and the line is printed at its end
         snprintf(result->error, sizeof result->error, "%s: %s", session->options->output, error);
         session->output.fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
-        writer = open_trace(session, error, sizeof error);
+        writer = trace_begin(session->output.fd, session->options, &session->sources, &session->subject, error,
+                             sizeof error);
         if (!writer) abort();
     }
     prepare_tracer(session, writer);
-    bool going = start_records(session, result);
+}
+
+static void trace_launched(struct session *session, struct record_result *result) {
+    begin(session, result);
+    bool going = start_fault_server(session, result) && start_records(session, result);
     if (going) {
         governor_start(&session->tracer);
         launch_go(&session->launch);
-        let_go_of_replaced(&session->output);
+        output_free_replaced(&session->output);
     } else {
-        kill(session->launch.pid, SIGKILL);
+        kill(session->subject.pid, SIGKILL);
     }
     tracer_run(&session->tracer);
     finish(session, result);
     if (!going) {
-        withdraw_output(session->options, &session->output);
+        output_withdraw(&session->output, session->options->output);
         return;
     }
     take_result(session, result);
     summarise(session, result);
 }
 
-void record_run(const struct options *options, struct record_result *result) {
-    struct session session = {.options = options};
-    memset(result, 0, sizeof *result);
-    char path[4096];
-    if (!find_program(options, path, result) || !find_user(&session, result)) return;
-    if (!choose_sources(&session, result)) return;
-    int error = open_output(options, &session.output);
-    if (error) {
-        not_started(result, 125, "%s: %s", options->output, strerror(-error));
-        return;
-    }
-    if (session.output.created && options->user && fchown(session.output.fd, session.user.uid, session.user.gid) != 0)
+static bool open_output(struct session *session, struct record_result *result) {
+    const struct options *options = session->options;
+    int error = output_open(&session->output, options->output);
+    if (error) return not_started(result, 125, "%s: %s", options->output, strerror(-error));
+    if (session->output.created && options->user &&
+        fchown(session->output.fd, session->user.uid, session->user.gid) != 0)
         fprintf(stderr, "vmvis-record: %s could not be given to %s: %s\n", options->output, options->user,
                 strerror(errno));
-    error = launch_start(&session.launch, path, options->command, strcmp(options->output, "-") == 0,
-                         options->user ? &session.user : NULL);
+    return true;
+}
+
+static void run_launched(struct session *session, struct record_result *result) {
+    const struct options *options = session->options;
+    char path[4096];
+    if (!find_program(options, path, result) || !find_user(session, result)) return;
+    if (!choose_sources(session, result) || !open_output(session, result)) return;
+    struct launch_how how = {.stdout_to_stderr = strcmp(options->output, "-") == 0,
+                             .filter = !options->maps_frames,
+                             .user = options->user ? &session->user : NULL};
+    int error = launch_start(&session->launch, path, options->command, &how);
     if (error) {
-        withdraw_output(options, &session.output);
+        output_withdraw(&session->output, options->output);
         not_started(result, 125, "cannot trace: %s%s", strerror(-error),
                     error == -EPERM ? "; ptrace is not allowed here (a container or a security module)" : "");
         return;
     }
     set_signals();
-    session.start = clock_ns(CLOCK_MONOTONIC);
-    trace(&session, result);
+    session->subject.pid = session->launch.pid;
+    session->subject.program = options->command;
+    session->subject.environment = options->no_env ? NULL : environ;
+    if (!getcwd(session->directory, sizeof session->directory)) session->directory[0] = 0;
+    trace_launched(session, result);
+}
+
+// ---------------------------------------------------------------------------------------------- attached
+
+struct attached {
+    struct session *session;
+    int error; // it could not be seized
+};
+
+// A thread of its own: at its end the kernel lets go of all that it traces.
+static void *trace_attached(void *user) {
+    struct attached *attached = user;
+    struct session *session = attached->session;
+    struct perf_records_options options = records_options(session, false);
+    attached->error = attach_seize(&session->tracer);
+    if (attached->error) return NULL;
+    governor_start(&session->tracer);
+    attach_begin(&session->tracer, session->sources.faults == VMV_SOURCE_RECORDS ? &options : NULL);
+    if (!session->options->quiet)
+        fprintf(stderr, "vmvis-record: attached to process %d; Ctrl-C detaches\n", session->subject.pid);
+    tracer_run(&session->tracer);
+    attach_end(&session->tracer);
+    return NULL;
+}
+
+static void free_strings(char **strings) {
+    if (!strings) return;
+    free(strings[0]);
+    free(strings);
+}
+
+static bool run_attached_thread(struct session *session, struct record_result *result) {
+    struct attached attached = {session, 0};
+    pthread_t thread;
+    int error = pthread_create(&thread, NULL, trace_attached, &attached);
+    if (error == 0) pthread_join(thread, NULL);
+    if (error == 0) error = -attached.error;
+    if (error == EPERM)
+        return not_started(result, 125, "-p %s: not permitted%s", session->pid_text,
+                           geteuid() == 0 ? ": a container or a security module forbids ptrace"
+                                          : ": it belongs to another user, or kernel.yama.ptrace_scope is not 0; run "
+                                            "vmvis-record as root");
+    if (error) return not_started(result, 125, "-p %s: %s", session->pid_text, strerror(error));
+    return true;
+}
+
+static void take_attached_result(struct session *session, struct record_result *result) {
+    const struct tracer *tracer = &session->tracer;
+    result->started = true;
+    if (!tracer->root_ended) return; // detached: it goes on
+    if (tracer->root_end.kind == STOP_KILLED) result->signal = tracer->root_end.signal;
+    result->status = tracer->root_end.signal;
+}
+
+static void run_attached(struct session *session, struct record_result *result) {
+    pid_t pid = session->options->attach;
+    char link[64];
+    snprintf(session->pid_text, sizeof session->pid_text, "%d", pid);
+    if (!attach_check(pid, result->error, sizeof result->error)) {
+        result->status = 125;
+        return;
+    }
+    if (!choose_sources(session, result) || !open_output(session, result)) return;
+    set_signals();
+    snprintf(link, sizeof link, "/proc/%d/cwd", pid);
+    ssize_t length = readlink(link, session->directory, sizeof session->directory - 1);
+    session->directory[length > 0 ? length : 0] = 0;
+    session->subject.pid = pid;
+    session->subject.program = attach_read_strings(pid, "cmdline");
+    if (!session->options->no_env) session->subject.environment = attach_read_strings(pid, "environ");
+    begin(session, result);
+    bool going = start_fault_server(session, result) && run_attached_thread(session, result);
+    finish(session, result);
+    if (going) {
+        output_free_replaced(&session->output);
+        take_attached_result(session, result);
+        summarise(session, result);
+    } else {
+        output_withdraw(&session->output, session->options->output);
+    }
+    free_strings(session->subject.program);
+    free_strings(session->subject.environment);
+}
+
+void record_run(const struct options *options, struct record_result *result) {
+    struct session session = {.options = options};
+    session.subject.directory = session.directory;
+    attached_to = options->attach;
+    memset(result, 0, sizeof *result);
+    if (options->attach) {
+        run_attached(&session, result);
+    } else {
+        run_launched(&session, result);
+    }
 }

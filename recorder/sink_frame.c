@@ -80,6 +80,7 @@ static uint8_t settle_flags(struct frame_writer *f, const struct vmv_event *run,
     uint8_t flags = run->page_flags;
     const struct vmv_page *before = vmv_space_page_peek(f->space, addr);
     bool huge = flags & VMV_PAGEF_HUGE;
+    if (f->frame->as_found) return flags & (uint8_t)~VMV_PAGEF_WRITTEN;
     if (!is_resident(before) && !(huge && huge_was_resident(f, addr))) flags |= VMV_PAGEF_POPULATED;
     if (!is_written(f, run, before, addr, shared)) flags &= (uint8_t)~VMV_PAGEF_WRITTEN;
     return flags;

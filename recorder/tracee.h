@@ -69,6 +69,7 @@ struct rec_space {
     size_t owed_count, owed_room;
     unsigned frames;
     struct governor_space budget;
+    bool as_found;      // it was there before it came into view
     bool compat;        // runs 32-bit code, whose calls the filter does not see
     uint64_t huge_next; // where copying huge pages goes on
     struct rec_space *next;
@@ -107,7 +108,7 @@ struct tracee {
     struct transfer transfer;
     struct mended mended;
     bool was_in_group; // before the stop it stands in
-    bool vfork_wait; // asleep in vfork until the child lets go: cannot be stopped
+    bool vfork_wait;   // asleep in vfork until the child lets go: cannot be stopped
 
     // the memory call it is in
     enum call call;

@@ -36,6 +36,7 @@ struct tracer {
     struct track_runs runs; // the same for scans
 
     pid_t root;       // the program's first process
+    bool every_call;  // all system calls stop, for there is no filter (-p --maps stops)
     bool compare;     // VMVIS_COMPARE: the model with the kernel, after every memory call
     bool started;     // its exec was seen
     int launch_errno; // it never started: why
@@ -67,6 +68,7 @@ struct tracer {
 
 // Traces the process `root` (attached, not yet running) until the last process of its tree is gone.
 void tracer_run(struct tracer *tracer);
+void tracer_drain(struct tracer *tracer); // dispatches the stops that came already: before the tracees are left
 void tracer_free(struct tracer *tracer);
 
 // ------------------------------------------------------------------------------------------------ within the recorder
@@ -87,11 +89,14 @@ void tracer_note(struct tracer *tracer, enum vmv_event_type type, const struct r
 // memcall.c
 void memcall_entry(struct tracer *tracer, struct tracee *tracee); // at a seccomp stop
 void memcall_exit(struct tracer *tracer, struct tracee *tracee);  // at its syscall-exit-stop
-void memcall_overdue(struct tracer *tracer, uint64_t now);        // gives up order behind calls that do not return
-void memcall_leave_queue(struct tracee *tracee);                  // it was killed while it waited for its turn
+// At the exit stop of a call whose entry was not seen (-p): a memory call is made good by reading the maps.
+void memcall_unseen_exit(struct tracer *tracer, struct tracee *tracee);
+void memcall_overdue(struct tracer *tracer, uint64_t now); // gives up order behind calls that do not return
+void memcall_leave_queue(struct tracee *tracee);           // it was killed while it waited for its turn
 void memcall_let_next(struct tracer *tracer, struct rec_space *space);
 void memcall_register(struct tracer *tracer, struct rec_space *space, uint64_t start, uint64_t end); // notes failures
 void memcall_read_maps(struct tracer *tracer, struct rec_space *space);   // where the model may have lost the kernel
+void memcall_follow_maps(struct tracer *tracer, struct rec_space *space); // reads them, and tells what has changed
 void memcall_capture_stack(struct tracer *tracer, struct tracee *tracee); // registers and stack piece of a stop
 void memcall_restore_untraced(struct tracee *tracee, uint64_t at);        // the flag that was taken from clone3
 uint32_t tracer_object(struct tracer *tracer, const struct rec_space *space, const struct vmv_mapping *mapping);
@@ -108,6 +113,18 @@ struct tracee *tree_exec_leader(struct tracer *tracer, pid_t pid);
 void tree_exit_stop(struct tracer *tracer, struct tracee *tracee);
 void tree_gone(struct tracer *tracer, pid_t tid, struct stop stop);
 void tree_signal(struct tracer *tracer, struct tracee *tracee, int signal);
+
+// space_setup.c
+// Makes the pages of a space watched; its thread stands in a stop where a call may be injected (inject.h). Returns the
+// wait status of the stop it stands in afterwards, 0: as before.
+int space_watch_pages(struct tracer *tracer, struct rec_space *space, struct tracee *tracee);
+void space_watch_mappings(struct tracer *tracer, struct rec_space *space); // those that the model has
+// The mappings of a program as they are at its start, those of its own file marked.
+void space_read_first_maps(struct tracer *tracer, struct rec_space *space);
+// Keeps the environment out of the pieces of stack in fault records (--no-env).
+void space_withhold(struct tracer *tracer, pid_t pid, const struct rec_space *space);
+// The space of a process whose past is not known, as it is now.
+struct rec_space *space_as_found(struct tracer *tracer, struct tracee *tracee);
 
 // frame.c
 // Takes a frame of a space. `at`: the tracee in whose stop it happens, or NULL. hold: interrupt the running threads.

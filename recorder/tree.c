@@ -27,42 +27,6 @@ enum {
     LOST_NS = 1000000000,
 };
 
-// ---------------------------------------------------------------------------------------------- watching pages
-
-static void give_signals(pid_t pid, pid_t tid, const struct inject_result *result) {
-    for (unsigned i = 0; i < result->signal_count; i++) syscall(SYS_tgkill, pid, tid, result->signals[i].si_signo);
-}
-
-// Makes the pages of a space watched; its thread stands in a stop where a call may be injected.
-// Returns the wait status of the stop it stands in afterwards, 0: as before.
-static int watch_pages(struct tracer *tracer, struct rec_space *space, struct tracee *tracee) {
-    if (tracer->sources->faults == VMV_SOURCE_NONE) return 0;
-    struct track_options options = {.pid = space->pid,
-                                    .tid = tracee->tid,
-                                    .own_filters = tracer->own_filters,
-                                    .split_huge = tracer->options->split_huge};
-    struct inject_result result = {0};
-    char why[256] = "";
-    int error = track_open(tracer->sources, &options, &space->track, &result, why, sizeof why);
-    if (result.gone) tracer_keep_for_later(tracer, tracee->tid, result.status);
-    give_signals(space->pid, tracee->tid, &result);
-    int moved = result.gone ? 0 : result.status;
-    if (error == -ESRCH) return 0;
-    if (error || why[0]) tracer_note(tracer, VMV_EV_NOTE, space, "pages: %s", why[0] ? why : strerror(-error));
-    if (error) return moved;
-    int uffd = track_uffd(space->track);
-    if (!tracer->fault_server || uffd < 0 || !track_missing(space->track)) return moved;
-    if (fault_server_add(tracer->fault_server, uffd, track_pagemap(space->track), space->pid, space->id) == 0)
-        space->server = tracer->fault_server;
-    return moved;
-}
-
-static void watch_mappings(struct tracer *tracer, struct rec_space *space) {
-    const struct vmv_space *model = space->model;
-    for (size_t i = 0; space->track && i < model->map_count; i++)
-        memcall_register(tracer, space, model->maps[i].start, model->maps[i].end);
-}
-
 // ---------------------------------------------------------------------------------------------- new children
 
 struct family {
@@ -98,11 +62,6 @@ static void start_thread(struct tracer *tracer, struct tracee *child, struct rec
     tracer_emit(tracer, &event, NULL);
 }
 
-// Pieces of stack in fault records may reach up to the environment.
-static void withhold(struct tracer *tracer, pid_t pid, const struct rec_space *space) {
-    if (tracer->options->no_env && tracer->records) perf_records_withhold(tracer->records, pid, space->env_start);
-}
-
 static void start_process(struct tracer *tracer, struct tracee *parent, struct tracee *child, enum stop_kind kind) {
     struct rec_process *process = process_add(&tracer->table, child->tid, parent->process->pid);
     struct rec_space *space = parent->process->space;
@@ -118,7 +77,7 @@ static void start_process(struct tracer *tracer, struct tracee *parent, struct t
         space->next_frame = tracer_now(tracer) + tracer->interval_ns;
         space->env_start = parent->process->space->env_start;
         space->env_end = parent->process->space->env_end;
-        withhold(tracer, child->tid, space);
+        space_withhold(tracer, child->tid, space);
         process->fresh = true;
     }
     process_set_space(&tracer->table, process, space);
@@ -169,9 +128,9 @@ void tree_first_stop(struct tracer *tracer, struct tracee *tracee, int status) {
     tracee->untraced_at = 0;
     if (process->fresh && process->space) {
         process->fresh = false;
-        int moved = watch_pages(tracer, process->space, tracee);
+        int moved = space_watch_pages(tracer, process->space, tracee);
         if (moved) status = moved;
-        watch_mappings(tracer, process->space);
+        space_watch_mappings(tracer, process->space);
     }
     struct stop stop = stop_classify(status); // a signal or a group-stop may have come first
     if (stop.kind == STOP_GROUP) {
@@ -190,25 +149,15 @@ static bool parent_may_tell(const struct tracer *tracer, const struct family *fa
     return false;
 }
 
-// Its address space is taken as it is found: what its parent had is not known any more.
+// What its parent had is not known any more.
 static void adopt_process(struct tracer *tracer, struct tracee *child, pid_t parent) {
     struct rec_process *process = process_add(&tracer->table, child->tid, parent);
     child->process = process;
     process->threads = 1;
     process->unrecorded = tracer->options->no_follow;
     if (process->unrecorded) return;
-    struct vmv_space *model = vmv_space_create(++tracer->table.next_space, child->tid, (uint32_t)tracer->page_size);
-    struct rec_space *space = space_add(&tracer->table, child->tid, model);
-    space->next_frame = tracer_now(tracer) + tracer->interval_ns;
-    process_set_space(&tracer->table, process, space);
-    procstat_environment(process->pid, &space->env_start, &space->env_end);
-    withhold(tracer, process->pid, space);
-    struct vmv_event event = tracer_event(tracer, VMV_EV_SPACE, child);
-    char name[16] = "";
-    if (procstat_name(child->tid, child->tid, name) == 0) event.name = name;
-    tracer_emit(tracer, &event, NULL);
+    struct rec_space *space = space_as_found(tracer, child);
     tracer_note(tracer, VMV_EV_NOTE, space, "process %d was born while its parent was being killed", child->tid);
-    memcall_read_maps(tracer, space);
     process->fresh = true;
 }
 
@@ -301,18 +250,6 @@ static void emit_exec(struct tracer *tracer, struct tracee *leader, uint32_t old
     free(buffer);
 }
 
-// The mappings the kernel made for the new program; those of its own file are marked.
-static void emit_first_maps(struct tracer *tracer, struct rec_space *space) {
-    char link[64];
-    uint32_t dev_major = 0, dev_minor = 0;
-    uint64_t inode = 0;
-    snprintf(link, sizeof link, "/proc/%d/exe", space->pid);
-    objects_identify(link, &dev_major, &dev_minor, &inode);
-    tracer->program_inode = inode;
-    memcall_read_maps(tracer, space);
-    tracer->program_inode = 0;
-}
-
 // The filter knows the calls of one architecture: of a 32-bit program only what frames see is known.
 static void note_compat(struct tracer *tracer, struct rec_space *space, struct tracee *leader) {
     struct arch_regs regs;
@@ -340,10 +277,10 @@ void tree_exec(struct tracer *tracer, struct tracee *leader) {
     leader->sampled_asleep = false;
     tracer->started = true;
     procstat_environment(process->pid, &space->env_start, &space->env_end);
-    withhold(tracer, process->pid, space);
+    space_withhold(tracer, process->pid, space);
     emit_exec(tracer, leader, old);
-    watch_pages(tracer, space, leader);
-    emit_first_maps(tracer, space);
+    space_watch_pages(tracer, space, leader);
+    space_read_first_maps(tracer, space);
     note_compat(tracer, space, leader);
     frame_take(tracer, space, VMV_FRAME_EXEC, leader, false);
     tracer_resume(tracer, leader, TRACEE_RUNNING, 0);

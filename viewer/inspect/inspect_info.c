@@ -129,6 +129,28 @@ static void json_put_gaps(struct json *json, const struct info *info) {
     json_array_end(json);
 }
 
+// As the recorder was told on its command line.
+static void json_put_settings(struct json *json, const struct vmv_meta *meta) {
+    json_key(json, "settings");
+    json_begin(json);
+    json_put_unsigned(json, "interval_ns", meta->interval_ns);
+    json_put_bool(json, "interval_auto", meta->interval_auto);
+    json_put_known(json, "budget_percent", meta->budget_percent >= 0, (uint64_t)meta->budget_percent);
+    json_put_text(json, "faults", meta->faults_asked);
+    json_put_unsigned(json, "stack_bytes", meta->stack_bytes);
+    json_put_text(json, "content", meta->content);
+    json_put_unsigned(json, "embed_limit", meta->embed_limit);
+    json_put_known(json, "max_size", meta->max_size != 0, meta->max_size);
+    json_put_text(json, "exclude", meta->exclude);
+    json_put_text(json, "watch", meta->watch);
+    json_put_text(json, "ring", meta->ring);
+    json_put_text(json, "user", meta->user);
+    json_put_bool(json, "no_follow", meta->no_follow);
+    json_put_bool(json, "split_huge", meta->split_huge);
+    json_put_bool(json, "environment", meta->environment_count != 0);
+    json_end(json);
+}
+
 static void json_put_origin(struct json *json, const struct info *info) {
     const struct vmv_meta *meta = info->meta;
     char format[32], started[64];
@@ -147,6 +169,8 @@ static void json_put_origin(struct json *json, const struct info *info) {
     json_put_text(json, "machine", meta->machine);
     json_put_text(json, "kernel", meta->kernel);
     json_put_text(json, "recorder", meta->recorder);
+    json_put_bool(json, "attached", meta->attached);
+    json_put_settings(json, meta);
     json_put_text(json, "arch", meta->arch);
     json_put_unsigned(json, "page_size", meta->page_size);
 }
@@ -257,6 +281,8 @@ static void text_ending(struct inspect_out *out, const struct info *info) {
             snprintf(line, sizeof line, "with status %" PRId32, code);
         }
         text_row(out, "ended", line);
+    } else if (info->meta->attached && info->end->complete) {
+        text_row(out, "ended", "detached; the process went on");
     }
     snprintf(line, sizeof line, "%s%s", show_time(info->duration).text,
              info->end->complete ? "" : "; the trace is not complete: it ends before the recording did");

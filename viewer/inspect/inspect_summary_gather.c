@@ -190,6 +190,10 @@ static uint64_t gather_began(struct inspect *in, const struct summary *summary) 
     bool by_space = in->options.pid == 0 && in->options.space != 0;
     inspect_seek_first(in, by_space ? 0 : summary->pid, by_space ? in->options.space : 0);
     uint64_t began = timeline_now(in->tl);
+    // Of a process that was attached to, all it had before lies in its first frame.
+    size_t count;
+    const struct timeline_frame *frames = timeline_frames(in->tl, &count);
+    if (vmv_reader_meta(timeline_reader(in->tl))->attached && count > 0) began = frames[0].t + 1;
     return began < summary->to ? began : summary->from;
 }
 
