@@ -1,12 +1,15 @@
 // Threads that end on pages that frames protect: joins must return, robust mutexes must say that their owner died.
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 static pthread_mutex_t robust;
+static sem_t held;
+
 static void *brief(void *argument) {
     volatile char stack[8192];
     memset((void *)stack, 1, sizeof stack);
@@ -16,6 +19,7 @@ static void *brief(void *argument) {
 }
 static void *owner(void *argument) {
     pthread_mutex_lock(&robust);
+    sem_post(&held);
     nanosleep(&(struct timespec){0, 12000000}, NULL);
     return argument;
 }
@@ -34,10 +38,12 @@ int main(int argc, char **argv) {
     pthread_mutexattr_init(&attributes);
     pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
     pthread_mutex_init(&robust, &attributes);
+    sem_init(&held, 0, 0);
     for (int i = 0; i < 20; i++) {
         pthread_t thread;
         pthread_create(&thread, NULL, owner, NULL);
-        nanosleep(&(struct timespec){0, 3000000}, NULL);
+        while (sem_wait(&held) != 0) {
+        }
         int result = pthread_mutex_lock(&robust); // waits for the owner's end
         if (result == EOWNERDEAD) {
             died++;
