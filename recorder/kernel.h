@@ -31,7 +31,7 @@
 #define PERF_FORMAT_LOST (1U << 4) // an enum member where the headers have it
 #endif
 
-enum { RSEQ_CS_OFFSET = 8 }; // of struct rseq's rseq_cs, linux/rseq.h
+enum { RSEQ_CS_OFFSET = 8 };                            // of struct rseq's rseq_cs, linux/rseq.h
 enum { KERNEL_PTRACE_GET_RSEQ_CONFIGURATION = 0x420f }; // 5.13
 struct kernel_rseq_configuration {
     uint64_t rseq_abi_pointer; // 0: the thread has none

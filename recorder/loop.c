@@ -26,6 +26,7 @@ enum {
     QUICK_STOPS = 8,    // in a row, before more are expected
     DRAIN_NS = 5000000, // a late stop of ours comes within this time
     DRAIN_STEP_US = 200,
+    SAME_SIGNAL_NS = 100000000,
 };
 
 uint64_t tracer_now(const struct tracer *tracer) { return sink_now(tracer->sink); }
@@ -218,6 +219,7 @@ static void on_signal(struct tracer *tracer, struct tracee *tracee, int signal) 
         mend(tracer, tracee);
     } else {
         mend_undo(tracee);
+        if (signal == SIGCHLD) mend_wait(tracee);
     }
     tracer_resume(tracer, tracee, tracer_next_state(tracee), signal);
 }
@@ -312,25 +314,29 @@ static uint64_t set_next_tick(const struct tracer *tracer, timer_t timer, uint64
     return now + wait;
 }
 
-// SIGTERM and SIGHUP are the program's; a second one ends the recording.
-static void pass_signals(struct tracer *tracer) {
-    int signal = *tracer->forward;
-    if (!signal) return;
-    *tracer->forward = 0;
-    if (!tracer->root_ended) kill(tracer->root, signal);
+// What was sent to the whole group has reached the program from there.
+static void pass_signals(struct tracer *tracer, uint64_t now) {
+    if (!tracer->signals->forward) return;
+    uint64_t numbers = atomic_exchange(&tracer->signals->forward, 0);
+    for (int number = 1; number <= 64; number++) {
+        bool due = numbers >> (number - 1) & 1 && !tracer->root_ended;
+        const struct heard *heard = &tracer->heard[number];
+        bool has_it = heard->sender == tracer->signals->sender[number] && now - heard->at < SAME_SIGNAL_NS;
+        if (due && !has_it) kill(tracer->root, number);
+    }
 }
 
 // Ctrl-Z stops the whole process group of the terminal: when the program has stopped, and the recorder was sent the
 // same signal, the recorder stops too, so that the shell sees its job stopped. The SIGCONT of fg or bg goes to both.
 static void stop_with_program(struct tracer *tracer) {
-    const struct tracee *root = *tracer->stopped ? tracee_find(&tracer->table, tracer->root) : NULL;
+    const struct tracee *root = tracer->signals->stopped ? tracee_find(&tracer->table, tracer->root) : NULL;
     if (!root || root->state != TRACEE_GROUP) return;
-    *tracer->stopped = 0;
+    tracer->signals->stopped = 0;
     raise(SIGSTOP);
 }
 
 static void tick(struct tracer *tracer, uint64_t now) {
-    pass_signals(tracer);
+    pass_signals(tracer, now);
     stop_with_program(tracer);
     memcall_overdue(tracer, now);
     if (tracer->newborns) tree_adopt_orphans(tracer, now);
@@ -342,7 +348,7 @@ static void tick(struct tracer *tracer, uint64_t now) {
 void tracer_run(struct tracer *tracer) {
     timer_t timer = start_ticks();
     uint64_t next_tick = set_next_tick(tracer, timer, tracer_now(tracer));
-    while (tracer->table.count && !*tracer->stop) {
+    while (tracer->table.count && !tracer->signals->stop) {
         pid_t tid;
         int status;
         int error = next_stop(tracer, &tid, &status);

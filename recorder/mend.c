@@ -5,10 +5,12 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -98,6 +100,38 @@ void mend_undo(struct tracee *tracee) {
     if (!tracee->mended.any || arch_get_regs(tracee->tid, &regs) != 0) return;
     if (arch_syscall(&regs) != tracee->mended.call || arch_ret(&regs) != -KERNEL_ERESTARTNOHAND) return;
     arch_set_ret(&regs, -EINTR);
+    arch_set_regs(tracee->tid, &regs);
+}
+
+static bool is_zombie(pid_t pid) {
+    struct procstat_thread thread;
+    char letter = 0;
+    procstat_thread_init(&thread, pid, pid);
+    bool zombie = procstat_state(&thread, &letter) == 0 && letter == 'Z';
+    procstat_thread_close(&thread);
+    return zombie;
+}
+
+// Whether a wait for `pid` (as wait4 and waitid with P_PID take it; <= 0: for several) has what it waits for.
+static bool is_answered(pid_t pid, int options, const siginfo_t *news) {
+    if (pid > 0 && is_zombie(pid)) return true;
+    if (pid > 0 && pid != news->si_pid) return false;
+    if (news->si_code == CLD_STOPPED) return options & WUNTRACED;
+    if (news->si_code == CLD_CONTINUED) return options & WCONTINUED;
+    return is_zombie(news->si_pid);
+}
+
+void mend_wait(struct tracee *tracee) {
+    struct arch_regs regs;
+    siginfo_t news;
+    if (arch_get_regs(tracee->tid, &regs) != 0 || arch_ret(&regs) != -KERNEL_ERESTARTSYS) return;
+    if (ptrace(PTRACE_GETSIGINFO, tracee->tid, 0, &news) != 0 || news.si_code <= 0) return;
+    int64_t call = arch_syscall(&regs);
+    bool several = call == SYS_waitid && arch_arg(&regs, 0) != P_PID;
+    if (call != SYS_wait4 && call != SYS_waitid) return;
+    pid_t pid = several ? -1 : (pid_t)arch_arg(&regs, call == SYS_waitid);
+    if (!is_answered(pid, (int)arch_arg(&regs, call == SYS_waitid ? 3 : 2), &news)) return;
+    arch_set_ret(&regs, -KERNEL_ERESTARTNOINTR);
     arch_set_regs(tracee->tid, &regs);
 }
 

@@ -11,6 +11,9 @@
 bool mend_call(struct tracee *tracee, struct arch_regs *regs, uint64_t now);
 // At a stop that the program has alone too, which may follow right after one that was mended: it breaks the call off.
 void mend_undo(struct tracee *tracee);
+// At the stop of a SIGCHLD: a wait that our interrupt broke off before its child ended, and that would have had the
+// child alone, is made to begin anew after the handler.
+void mend_wait(struct tracee *tracee);
 // Whether the thread's process ignores the signal, by choice or by default.
 bool mend_is_ignored(const struct tracee *tracee, int signal);
 

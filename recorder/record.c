@@ -6,6 +6,7 @@
 #include "objects.h"
 #include "output.h"
 #include "perf_records.h"
+#include "signals.h"
 #include "sources.h"
 #include "trace_meta.h"
 #include "tracer.h"
@@ -26,32 +27,6 @@ extern char **environ;
 
 enum { CONTENT_ROOM = 48 << 20 };
 
-static volatile sig_atomic_t attached_to, forward_signal, stop_recording, signals_seen, terminal_stop;
-
-// -p: the process is not ours to end.
-static void on_ending_signal(int signal) {
-    if (signals_seen++ || attached_to) stop_recording = 1;
-    if (!attached_to) forward_signal = signal;
-}
-
-static void on_terminal_stop(int signal) { terminal_stop = signal; }
-
-// What the terminal sends to the whole group is the program's to act on; the recorder ends when the program does.
-static void set_signals(void) {
-    static const int ignored[] = {SIGINT, SIGQUIT, SIGPIPE, SIGXFSZ};
-    static const int stopping[] = {SIGTSTP, SIGTTIN, SIGTTOU};
-    for (size_t i = 0; !attached_to && i < sizeof stopping / sizeof *stopping; i++)
-        sigaction(stopping[i], &(struct sigaction){.sa_handler = on_terminal_stop}, NULL);
-    static const int ending[] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT};
-    const size_t count = attached_to ? 4 : 2;
-    for (size_t i = 0; i < count; i++) {
-        struct sigaction action = {.sa_handler = on_ending_signal}, old;
-        if (sigaction(ending[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN) continue; // nohup
-        sigaction(ending[i], &action, NULL);
-    }
-    for (size_t i = attached_to ? 2 : 0; i < sizeof ignored / sizeof *ignored; i++) signal(ignored[i], SIG_IGN);
-}
-
 static uint64_t monotonic_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -63,6 +38,7 @@ struct session {
     struct output output;
     struct sources sources;
     struct program_user user;
+    struct signals *signals;
     struct launch launch;
     struct trace_subject subject;
     char directory[4096], pid_text[16];
@@ -154,9 +130,7 @@ static void prepare_tracer(struct session *session, struct vmv_writer *writer) {
     tracer->root = session->subject.pid;
     tracer->interval_ns = session->options->interval_ns;
     tracer->compare = getenv("VMVIS_COMPARE") != NULL;
-    tracer->forward = &forward_signal;
-    tracer->stopped = &terminal_stop;
-    tracer->stop = &stop_recording;
+    tracer->signals = session->signals;
     int filters = procstat_seccomp_filters(getpid(), getpid());
     tracer->own_filters = filters < 0 ? -1 : filters + !session->options->maps_frames;
     tracer->every_call = session->options->attach && !session->options->maps_frames;
@@ -292,7 +266,7 @@ static void run_launched(struct session *session, struct record_result *result) 
                     error == -EPERM ? "; ptrace is not allowed here (a container or a security module)" : "");
         return;
     }
-    set_signals();
+    session->signals = signals_catch(SIGNALS_LAUNCHED, false);
     session->subject.pid = session->launch.pid;
     session->subject.program = options->command;
     session->subject.environment = options->no_env ? NULL : environ;
@@ -361,7 +335,7 @@ static void run_attached(struct session *session, struct record_result *result) 
         return;
     }
     if (!choose_sources(session, result) || !open_output(session, result)) return;
-    set_signals();
+    session->signals = signals_catch(SIGNALS_ATTACHED, false);
     snprintf(link, sizeof link, "/proc/%d/cwd", pid);
     ssize_t length = readlink(link, session->directory, sizeof session->directory - 1);
     session->directory[length > 0 ? length : 0] = 0;
@@ -385,7 +359,6 @@ static void run_attached(struct session *session, struct record_result *result) 
 void record_run(const struct options *options, struct record_result *result) {
     struct session session = {.options = options};
     session.subject.directory = session.directory;
-    attached_to = options->attach;
     memset(result, 0, sizeof *result);
     if (options->attach) {
         run_attached(&session, result);

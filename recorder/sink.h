@@ -65,7 +65,7 @@ struct sink_frame {
     size_t run_count, run_room;
     struct track_copy copy; // contents
     struct track_runs torn; // of these, written while they were copied
-    bool as_found; // the first of a space that was there before: its pages came before the recording
+    bool as_found;          // the first of a space that was there before: its pages came before the recording
     bool has_resident;
     struct track_runs resident; // everything resident or swapped: what is not in it is absent
     size_t reserved;            // bytes of contents accounted for

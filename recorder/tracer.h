@@ -5,11 +5,10 @@
 #include "governor.h"
 #include "options.h"
 #include "procmaps.h"
+#include "signals.h"
 #include "sink.h"
 #include "stop.h"
 #include "tracee.h"
-
-#include <signal.h>
 
 struct sources;
 struct perf_records;
@@ -49,9 +48,11 @@ struct tracer {
     int own_filters;        // seccomp filters a traced thread has of itself: ours and those we inherited
     uint64_t program_inode; // while the maps of a new program are read: its file, to be marked
 
-    volatile sig_atomic_t *forward; // a signal to pass on to the program, 0: none
-    volatile sig_atomic_t *stopped; // the terminal told the group to stop
-    volatile sig_atomic_t *stop;    // end the recording now
+    struct signals *signals; // that the recorder was sent
+    struct heard {           // by number: the last that the program's first process was sent by another
+        pid_t sender;
+        uint64_t at; // ns
+    } heard[65];
 
     uint64_t frames; // made so far
     uint64_t interval_ns;
