@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 
 enum call call_of_number(int64_t number, const uint64_t args[6]) {
@@ -54,7 +55,10 @@ enum call call_of_number(int64_t number, const uint64_t args[6]) {
     case SYS_ioctl:
         return CALL_IOCTL_UFFD;
     case SYS_prctl:
+        if (args[0] == PR_SET_SECCOMP) return CALL_SECCOMP;
         return args[0] == CALL_MARK_OPTION ? CALL_MARK : CALL_SET_VMA;
+    case SYS_seccomp:
+        return CALL_SECCOMP;
     default:
         return CALL_NONE;
     }
@@ -75,6 +79,7 @@ bool call_changes_mappings(enum call call) {
     case CALL_MSEAL:
     case CALL_MAP_SHADOW_STACK:
     case CALL_SET_VMA:
+    case CALL_FOREIGN:
         return true;
     default:
         return false;

@@ -30,6 +30,8 @@ enum call { // architecture-independent; arch/ has the numbers
     CALL_IOCTL_UFFD, // ioctl with UFFDIO_REGISTER or USERFAULTFD_IOC_NEW
     CALL_SET_VMA,    // prctl(PR_SET_VMA)
     CALL_MARK,       // prctl(VMVIS_MARK)
+    CALL_SECCOMP,    // seccomp, or prctl(PR_SET_SECCOMP)
+    CALL_FOREIGN,    // by another convention (32-bit, x32): known by what it changes
     CALL_COUNT
 };
 

@@ -369,7 +369,7 @@ void frame_take(struct tracer *tracer, struct rec_space *space, enum vmv_frame_w
     size_t bucket = 0;
     for (struct tracee *t = NULL; (t = tracee_next(&tracer->table, &bucket, t));)
         if (hold_is_of(t, space) && (hold || t == at)) add_thread(&holding, frame, t);
-    if (space->compat || tracer->options->maps_frames) memcall_follow_maps(tracer, space);
+    if (tracer->options->maps_frames || space->maps_hidden) memcall_follow_maps(tracer, space);
     struct scan scan = {tracer, space, frame, {0}, HUGE_COPY_BYTES};
     if (space->track) scan_pages(&scan);
     track_runs_free(&scan.wanted);

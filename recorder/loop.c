@@ -2,6 +2,7 @@
 #include "tracer.h"
 
 #include "arch.h"
+#include "confine.h"
 #include "mend.h"
 #include "perf_records.h"
 #include "transfer.h"
@@ -100,7 +101,7 @@ void tracer_note(struct tracer *tracer, enum vmv_event_type type, const struct r
 // ---------------------------------------------------------------------------------------------- restarting
 
 static long restart(const struct tracer *tracer, struct tracee *tracee, enum tracee_state into, int signal) {
-    if (into == TRACEE_RUNNING && tracer->every_call) into = TRACEE_IN_CALL;
+    if (into == TRACEE_RUNNING && (tracer->every_call || tracee->strict)) into = TRACEE_IN_CALL;
     switch (into) {
     case TRACEE_IN_CALL:
         return ptrace(PTRACE_SYSCALL, tracee->tid, 0, signal);
@@ -192,10 +193,11 @@ static void on_interrupt(struct tracer *tracer, struct tracee *tracee) {
     tracer_resume(tracer, tracee, tracer_next_state(tracee), 0);
 }
 
+// Of a native call: of others the exit alone is looked at.
 static bool is_entry(const struct tracee *tracee) {
     struct __ptrace_syscall_info info;
     if (ptrace(PTRACE_GET_SYSCALL_INFO, tracee->tid, sizeof info, &info) <= 0) return false;
-    return info.op == PTRACE_SYSCALL_INFO_ENTRY;
+    return info.op == PTRACE_SYSCALL_INFO_ENTRY && info.arch == ARCH_AUDIT;
 }
 
 static void on_syscall(struct tracer *tracer, struct tracee *tracee) {
@@ -203,6 +205,8 @@ static void on_syscall(struct tracer *tracer, struct tracee *tracee) {
         transfer_step(tracer, tracee);
     } else if (tracee->call != CALL_NONE) {
         memcall_exit(tracer, tracee);
+    } else if (tracee->strict) {
+        confine_strict(tracer, tracee);
     } else if (tracer->every_call && is_entry(tracee)) {
         memcall_entry(tracer, tracee);
     } else {

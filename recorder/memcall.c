@@ -3,6 +3,8 @@
 #include "tracer.h"
 
 #include "arch.h"
+#include "confine.h"
+#include "filter.h"
 #include "kernel.h"
 #include "objects.h"
 #include "peek.h"
@@ -146,6 +148,18 @@ static void enter_call(struct tracer *tracer, struct tracee *tracee) {
     tracer_resume(tracer, tracee, TRACEE_IN_CALL, 0);
 }
 
+static void begin_call(struct tracer *tracer, struct tracee *tracee, struct rec_space *space) {
+    tracer->cost.stops += CALL_NS;
+    memcall_capture_stack(tracer, tracee);
+    tracee->call_reach = call_reach_of(tracee->call, tracee->call_args, space->model->brk, tracer->page_size);
+    if (call_changes_mappings(tracee->call) && !call_order_is_free(space, tracee)) {
+        call_order_wait(space, tracee);
+        tracee_move(tracee, TRACEE_QUEUED);
+    } else {
+        enter_call(tracer, tracee);
+    }
+}
+
 void memcall_leave_queue(struct tracee *tracee) {
     call_order_leave(tracee->process->space, tracee);
     tracee->call = CALL_NONE;
@@ -185,10 +199,44 @@ static void exec_entry(struct tracer *tracer, struct tracee *tracee) {
     tracer_resume(tracer, tracee, TRACEE_RUNNING, 0);
 }
 
+// A call by another convention: what it does is read from the maps when it returns.
+static void foreign_entry(struct tracer *tracer, struct tracee *tracee, enum filter_answer answer,
+                          struct arch_regs *regs) {
+    struct rec_space *space = tracee->process ? tracee->process->space : NULL;
+    if (answer == FILTER_FOREIGN_CLONE) {
+        arch_set_foreign_arg(regs, arch_foreign_arg(regs) & ~(uint64_t)CLONE_UNTRACED_FLAG);
+        arch_set_regs(tracee->tid, regs);
+    }
+    if (answer == FILTER_FOREIGN_EXEC) {
+        tracee->call = CALL_EXECVEAT;
+        exec_entry(tracer, tracee);
+    } else if (answer == FILTER_FOREIGN && space) {
+        tracee->call = CALL_FOREIGN;
+        begin_call(tracer, tracee, space);
+    } else {
+        tracer_resume(tracer, tracee, TRACEE_RUNNING, 0);
+    }
+}
+
+static enum filter_answer filter_answer(const struct tracer *tracer, const struct tracee *tracee) {
+    unsigned long message = FILTER_NATIVE;
+    if (!tracer->every_call) ptrace(PTRACE_GETEVENTMSG, tracee->tid, 0, &message);
+    return (enum filter_answer)message;
+}
+
 void memcall_entry(struct tracer *tracer, struct tracee *tracee) {
     struct arch_regs regs;
     if (arch_get_regs(tracee->tid, &regs) != 0) {
         tracer_resume(tracer, tracee, TRACEE_RUNNING, 0);
+        return;
+    }
+    enum filter_answer answer = filter_answer(tracer, tracee);
+    if (answer < FILTER_NATIVE || answer > FILTER_FOREIGN_CLONE) {
+        confine_of_program(tracer, tracee, &regs);
+        return;
+    }
+    if (answer != FILTER_NATIVE) {
+        foreign_entry(tracer, tracee, answer, &regs);
         return;
     }
     for (unsigned i = 0; i < 6; i++) tracee->call_args[i] = arch_arg(&regs, i);
@@ -205,6 +253,10 @@ void memcall_entry(struct tracer *tracer, struct tracee *tracee) {
         tracer_resume(tracer, tracee, TRACEE_IN_CALL, 0);
         return;
     }
+    if (tracee->call == CALL_SECCOMP) {
+        confine_entry(tracer, tracee, &regs);
+        return;
+    }
     make_way(tracer, tracee);
     struct vmv_event ignored;
     if (!space || !call_decode(tracee->call, tracee->call_args, 0, tracer->page_size, &ignored)) {
@@ -212,15 +264,7 @@ void memcall_entry(struct tracer *tracer, struct tracee *tracee) {
         tracer_resume(tracer, tracee, TRACEE_RUNNING, 0);
         return;
     }
-    tracer->cost.stops += CALL_NS;
-    memcall_capture_stack(tracer, tracee);
-    tracee->call_reach = call_reach_of(tracee->call, tracee->call_args, space->model->brk, tracer->page_size);
-    if (call_changes_mappings(tracee->call) && !call_order_is_free(space, tracee)) {
-        call_order_wait(space, tracee);
-        tracee_move(tracee, TRACEE_QUEUED);
-    } else {
-        enter_call(tracer, tracee);
-    }
+    begin_call(tracer, tracee, space);
 }
 
 static void give_up_order(struct tracer *tracer, struct rec_space *space, struct tracee *tracee) {
@@ -331,6 +375,7 @@ static void emit_call(struct tracer *tracer, struct tracee *tracee, int64_t ret)
         tracer_emit(tracer, &event, tracee->has_stack ? &stack : NULL);
         follow_tracking(tracer, space, &event);
     }
+    if (tracee->call == CALL_FOREIGN) memcall_follow_maps(tracer, space);
     if (call_may_be_partial(tracee->call, tracee->call_args, ret) || tracee->call_disordered)
         memcall_read_maps(tracer, space);
     if (tracee->call_disordered) space->disordered--;
@@ -363,7 +408,8 @@ void memcall_unseen_exit(struct tracer *tracer, struct tracee *tracee) {
     if (!space || arch_get_regs(tracee->tid, &regs) != 0) return;
     uint64_t args[6];
     for (unsigned i = 0; i < 6; i++) args[i] = arch_arg(&regs, i);
-    if (call_changes_mappings(call_of_number(arch_syscall(&regs), args))) memcall_follow_maps(tracer, space);
+    bool foreign = arch_is_foreign_call(tracee->tid);
+    if (foreign || call_changes_mappings(call_of_number(arch_syscall(&regs), args))) memcall_follow_maps(tracer, space);
 }
 
 // ---------------------------------------------------------------------------------------------- reading the maps

@@ -69,8 +69,8 @@ struct rec_space {
     size_t owed_count, owed_room;
     unsigned frames;
     struct governor_space budget;
+    bool maps_hidden;   // memory calls may pass unseen (confine.c): its mappings are read at frames
     bool as_found;      // it was there before it came into view
-    bool compat;        // runs 32-bit code, whose calls the filter does not see
     uint64_t huge_next; // where copying huge pages goes on
     struct rec_space *next;
 };
@@ -107,6 +107,7 @@ struct tracee {
     int first_status; // NEWBORN: to be dispatched once its parent told of it
     struct transfer transfer;
     struct mended mended;
+    bool strict;       // in seccomp's strict mode, as far as it knows (confine.c)
     bool was_in_group; // before the stop it stands in
     bool vfork_wait;   // asleep in vfork until the child lets go: cannot be stopped
 

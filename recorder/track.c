@@ -43,13 +43,13 @@ static int make_uffd(pid_t pid, pid_t tid, int flags, struct inject_result *inje
     struct inject_result one;
     uint64_t args[6] = {(uint64_t)(O_CLOEXEC | O_NONBLOCK | flags)};
     long remote, closed;
-    int error = inject_syscall(tid, arch_call_number(ARCH_CALL_USERFAULTFD), args, &remote, &one);
+    int error = inject_syscall(tid, SYS_userfaultfd, args, &remote, &one);
     merge_result(injected, &one);
     if (error) return error;
     if (remote < 0) return (int)remote;
     int fd = fetch_fd(pid, (int)remote);
     uint64_t close_args[6] = {(uint64_t)remote};
-    error = inject_syscall(tid, arch_call_number(ARCH_CALL_CLOSE), close_args, &closed, &one);
+    error = inject_syscall(tid, SYS_close, close_args, &closed, &one);
     merge_result(injected, &one);
     if (error && fd >= 0) close(fd);
     return error ? error : fd;

@@ -77,6 +77,7 @@ static void start_process(struct tracer *tracer, struct tracee *parent, struct t
         space->next_frame = tracer_now(tracer) + tracer->interval_ns;
         space->env_start = parent->process->space->env_start;
         space->env_end = parent->process->space->env_end;
+        space->maps_hidden = parent->process->space->maps_hidden;
         space_withhold(tracer, child->tid, space);
         process->fresh = true;
     }
@@ -250,15 +251,6 @@ static void emit_exec(struct tracer *tracer, struct tracee *leader, uint32_t old
     free(buffer);
 }
 
-// The filter knows the calls of one architecture: of a 32-bit program only what frames see is known.
-static void note_compat(struct tracer *tracer, struct rec_space *space, struct tracee *leader) {
-    struct arch_regs regs;
-    space->compat = arch_get_regs(leader->tid, &regs) == 0 && arch_is_compat(&regs);
-    if (space->compat)
-        tracer_note(tracer, VMV_EV_NOTE, space,
-                    "a 32-bit program: its memory calls are not seen, maps are read at frames");
-}
-
 void tree_exec(struct tracer *tracer, struct tracee *leader) {
     struct rec_process *process = leader->process;
     end_other_threads(tracer, leader);
@@ -271,6 +263,7 @@ void tree_exec(struct tracer *tracer, struct tracee *leader) {
     uint32_t old = process->space ? process->space->id : 0;
     struct vmv_space *model = vmv_space_create(++tracer->table.next_space, process->pid, (uint32_t)tracer->page_size);
     struct rec_space *space = space_add(&tracer->table, process->pid, model);
+    space->maps_hidden = process->space && process->space->maps_hidden; // filters stay
     process_set_space(&tracer->table, process, space);
     process->last_frame_done = process->fresh = false;
     leader->call = CALL_NONE;
@@ -281,7 +274,6 @@ void tree_exec(struct tracer *tracer, struct tracee *leader) {
     emit_exec(tracer, leader, old);
     space_watch_pages(tracer, space, leader);
     space_read_first_maps(tracer, space);
-    note_compat(tracer, space, leader);
     frame_take(tracer, space, VMV_FRAME_EXEC, leader, false);
     tracer_resume(tracer, leader, TRACEE_RUNNING, 0);
 }

@@ -79,6 +79,15 @@ bool arch_is_compat(const struct arch_regs *regs) {
     return regs->user.cs == 0x23; // the kernel's selector for 32-bit user code
 }
 
+bool arch_is_foreign_call(pid_t tid) {
+    struct __ptrace_syscall_info info;
+    return ptrace(PTRACE_GET_SYSCALL_INFO, tid, sizeof info, &info) > 0 && info.arch != ARCH_AUDIT;
+}
+
+uint64_t arch_foreign_arg(const struct arch_regs *regs) { return regs->user.rbx; }
+
+void arch_set_foreign_arg(struct arch_regs *regs, uint64_t value) { regs->user.rbx = value; }
+
 bool arch_restart_pending(const struct arch_regs *regs) {
     if ((int64_t)regs->user.orig_rax < 0) return false;
     int64_t error = -(int64_t)regs->user.rax;
@@ -100,54 +109,6 @@ ptrdiff_t arch_find_syscall(const uint8_t *code, size_t length) {
         if (arch_is_syscall_at(code + i)) return (ptrdiff_t)i;
     }
     return -1;
-}
-
-static const struct {
-    long number;
-    const char *name;
-} calls[ARCH_CALL_COUNT] = {
-    [ARCH_CALL_NONE] = {-1, ""},
-    [ARCH_CALL_MMAP] = {SYS_mmap, "mmap"},
-    [ARCH_CALL_MUNMAP] = {SYS_munmap, "munmap"},
-    [ARCH_CALL_MREMAP] = {SYS_mremap, "mremap"},
-    [ARCH_CALL_MPROTECT] = {SYS_mprotect, "mprotect"},
-    [ARCH_CALL_PKEY_MPROTECT] = {SYS_pkey_mprotect, "pkey_mprotect"},
-    [ARCH_CALL_MADVISE] = {SYS_madvise, "madvise"},
-    [ARCH_CALL_PROCESS_MADVISE] = {SYS_process_madvise, "process_madvise"},
-    [ARCH_CALL_BRK] = {SYS_brk, "brk"},
-    [ARCH_CALL_SHMAT] = {SYS_shmat, "shmat"},
-    [ARCH_CALL_SHMDT] = {SYS_shmdt, "shmdt"},
-    [ARCH_CALL_REMAP_FILE_PAGES] = {SYS_remap_file_pages, "remap_file_pages"},
-    [ARCH_CALL_MSEAL] = {SYS_mseal, "mseal"},
-    [ARCH_CALL_MAP_SHADOW_STACK] = {SYS_map_shadow_stack, "map_shadow_stack"},
-    [ARCH_CALL_FALLOCATE] = {SYS_fallocate, "fallocate"},
-    [ARCH_CALL_TRUNCATE] = {SYS_truncate, "truncate"},
-    [ARCH_CALL_FTRUNCATE] = {SYS_ftruncate, "ftruncate"},
-    [ARCH_CALL_EXECVE] = {SYS_execve, "execve"},
-    [ARCH_CALL_EXECVEAT] = {SYS_execveat, "execveat"},
-    [ARCH_CALL_CLONE] = {SYS_clone, "clone"},
-    [ARCH_CALL_CLONE3] = {SYS_clone3, "clone3"},
-    [ARCH_CALL_FORK] = {SYS_fork, "fork"},
-    [ARCH_CALL_VFORK] = {SYS_vfork, "vfork"},
-    [ARCH_CALL_USERFAULTFD] = {SYS_userfaultfd, "userfaultfd"},
-    [ARCH_CALL_IOCTL] = {SYS_ioctl, "ioctl"},
-    [ARCH_CALL_PRCTL] = {SYS_prctl, "prctl"},
-    [ARCH_CALL_CLOSE] = {SYS_close, "close"},
-};
-
-long arch_call_number(enum arch_call call) {
-    return call > ARCH_CALL_NONE && call < ARCH_CALL_COUNT ? calls[call].number : -1;
-}
-
-enum arch_call arch_call_of(int64_t number) {
-    for (int call = ARCH_CALL_NONE + 1; call < ARCH_CALL_COUNT; call++) {
-        if (calls[call].number == number) return (enum arch_call)call;
-    }
-    return ARCH_CALL_NONE;
-}
-
-const char *arch_call_name(enum arch_call call) {
-    return call > ARCH_CALL_NONE && call < ARCH_CALL_COUNT ? calls[call].name : "";
 }
 
 // DS, ES, FS and GS are refused by the kernel on 64-bit.

@@ -4,6 +4,7 @@
 #define REC_ARCH_X86_64_H
 
 #include <errno.h>
+#include <linux/audit.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -40,6 +41,10 @@ void arch_set_arg(struct arch_regs *regs, unsigned index, uint64_t value);
 // Registers so that the instruction at pc, a system call instruction, makes this call.
 void arch_prepare_call(struct arch_regs *regs, uint64_t pc, int64_t nr, const uint64_t args[6]);
 bool arch_is_compat(const struct arch_regs *regs); // runs 32-bit code
+bool arch_is_foreign_call(pid_t tid);              // at a system call's stop: made by another convention
+// The first argument of a call made by another convention than the native one (int 0x80 here).
+uint64_t arch_foreign_arg(const struct arch_regs *regs);
+void arch_set_foreign_arg(struct arch_regs *regs, uint64_t value);
 // The call the thread stands in was broken off and the kernel means to restart it when the thread goes on.
 bool arch_restart_pending(const struct arch_regs *regs);
 // At a stop of our own making: a call that gave EINTR because of us is made to restart. True if `regs` were changed.
@@ -49,41 +54,6 @@ bool arch_repair_eintr(struct arch_regs *regs);
 enum { ARCH_SYSCALL_BYTES = 2 };
 bool arch_is_syscall_at(const uint8_t *code);
 ptrdiff_t arch_find_syscall(const uint8_t *code, size_t length);
-
-// The calls that change address spaces or processes, and those injected. One table says number and name.
-enum arch_call {
-    ARCH_CALL_NONE,
-    ARCH_CALL_MMAP,
-    ARCH_CALL_MUNMAP,
-    ARCH_CALL_MREMAP,
-    ARCH_CALL_MPROTECT,
-    ARCH_CALL_PKEY_MPROTECT,
-    ARCH_CALL_MADVISE,
-    ARCH_CALL_PROCESS_MADVISE,
-    ARCH_CALL_BRK,
-    ARCH_CALL_SHMAT,
-    ARCH_CALL_SHMDT,
-    ARCH_CALL_REMAP_FILE_PAGES,
-    ARCH_CALL_MSEAL,
-    ARCH_CALL_MAP_SHADOW_STACK,
-    ARCH_CALL_FALLOCATE,
-    ARCH_CALL_TRUNCATE,
-    ARCH_CALL_FTRUNCATE,
-    ARCH_CALL_EXECVE,
-    ARCH_CALL_EXECVEAT,
-    ARCH_CALL_CLONE,
-    ARCH_CALL_CLONE3,
-    ARCH_CALL_FORK,
-    ARCH_CALL_VFORK,
-    ARCH_CALL_USERFAULTFD,
-    ARCH_CALL_IOCTL,
-    ARCH_CALL_PRCTL,
-    ARCH_CALL_CLOSE,
-    ARCH_CALL_COUNT
-};
-long arch_call_number(enum arch_call call);      // -1 for NONE
-enum arch_call arch_call_of(int64_t number);     // NONE if it is no call of the table
-const char *arch_call_name(enum arch_call call); // "mmap"; "" for NONE
 
 // perf: which registers to ask for (PERF_SAMPLE_REGS_USER), their number, and the way from a record's values (in mask
 // order) to the general blob. Registers perf does not give are 0, orig_rax is -1.
