@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "arch.h"
 #include "kernel.h"
+#include "peek.h"
 
 // How a wait status reads while a call is injected.
 enum stop_kind { STOP_DEAD, STOP_SYSCALL, STOP_SECCOMP, STOP_TRAP, STOP_SIGNAL };
@@ -70,19 +70,6 @@ static int go_to(struct injection *in, int request, enum stop_kind wanted) {
     return wait_stop(in, request, wanted);
 }
 
-static bool read_memory(pid_t pid, uint64_t addr, void *out, size_t length) {
-    struct iovec local = {.iov_base = out, .iov_len = length};
-    struct iovec remote = {.iov_base = (void *)(uintptr_t)addr, .iov_len = length};
-    if (process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)length) return true;
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/mem", (int)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return false;
-    bool good = pread(fd, out, length, (off_t)addr) == (ssize_t)length;
-    close(fd);
-    return good;
-}
-
 static uint64_t vdso_of(pid_t pid) {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/auxv", (int)pid);
@@ -103,9 +90,9 @@ uint64_t inject_find_gadget(pid_t pid) {
     // The vdso is one to four pages of code; the instruction may lie across a border.
     for (uint64_t at = 0; vdso && at < 4 * sizeof page; at += sizeof page - 1) {
         size_t length = sizeof page;
-        if (!read_memory(pid, vdso + at, page, length)) {
+        if (!peek(pid, vdso + at, page, length)) {
             length -= (vdso + at) & 4095; // up to the end of what is mapped
-            if (!read_memory(pid, vdso + at, page, length)) return 0;
+            if (!peek(pid, vdso + at, page, length)) return 0;
         }
         ptrdiff_t found = arch_find_syscall(page, length);
         if (found >= 0) return vdso + at + (uint64_t)found;
@@ -117,8 +104,7 @@ uint64_t inject_find_gadget(pid_t pid) {
 static uint64_t gadget_of(pid_t tid, const struct arch_regs *regs) {
     uint8_t code[ARCH_SYSCALL_BYTES];
     uint64_t before = arch_pc(regs) - ARCH_SYSCALL_BYTES;
-    if (arch_syscall(regs) >= 0 && read_memory(tid, before, code, sizeof code) && arch_is_syscall_at(code))
-        return before;
+    if (arch_syscall(regs) >= 0 && peek(tid, before, code, sizeof code) && arch_is_syscall_at(code)) return before;
     return inject_find_gadget(tid);
 }
 
@@ -146,9 +132,9 @@ static bool outside_rseq(pid_t tid, uint64_t pc) {
         (long)sizeof where)
         return false;
     if (!where.rseq_abi_pointer) return true;
-    if (!read_memory(tid, where.rseq_abi_pointer + RSEQ_CS_OFFSET, &pointer, sizeof pointer)) return false;
+    if (!peek(tid, where.rseq_abi_pointer + RSEQ_CS_OFFSET, &pointer, sizeof pointer)) return false;
     if (!pointer) return true;
-    return read_memory(tid, pointer, &sequence, sizeof sequence) && pc - sequence.start >= sequence.length;
+    return peek(tid, pointer, &sequence, sizeof sequence) && pc - sequence.start >= sequence.length;
 }
 
 // From entry to exit of the call that the registers were prepared for.

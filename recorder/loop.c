@@ -291,14 +291,16 @@ static void dispatch(struct tracer *tracer, pid_t tid, int status) {
 
 // ---------------------------------------------------------------------------------------------- ticking
 
+enum { TICK_SIGNAL = SIGURG }; // at which gdb does not stop by default
+
 static void on_tick_signal(int signal) { (void)signal; }
 
 // A timer whose signal breaks waitpid off, so that frames come while the program runs undisturbed. It repeats: one
 // that strikes between a check and the wait is made good by the next.
 static timer_t start_ticks(void) {
     struct sigaction action = {.sa_handler = on_tick_signal};
-    sigaction(SIGRTMIN + 3, &action, NULL);
-    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGRTMIN + 3};
+    sigaction(TICK_SIGNAL, &action, NULL);
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = TICK_SIGNAL};
     event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
     timer_t timer;
     if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0) abort();

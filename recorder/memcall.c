@@ -19,7 +19,6 @@
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/shm.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 enum {
@@ -80,9 +79,7 @@ static void emit_mark(struct tracer *tracer, struct tracee *tracee) {
     char text[MARK_BYTES + 1];
     uint64_t length = tracee->call_args[2];
     if (length > MARK_BYTES) length = MARK_BYTES;
-    struct iovec local = {text, length}, remote = {(void *)tracee->call_args[1], length};
-    ssize_t got = process_vm_readv(tracee->tid, &local, 1, &remote, 1, 0);
-    if (got < 0) return;
+    size_t got = peek_some(tracee->tid, tracee->call_args[1], text, length);
     text[got] = 0;
     struct vmv_event event = tracer_event(tracer, VMV_EV_MARK, tracee);
     event.name = text;
@@ -99,20 +96,17 @@ static void clear_untraced(struct tracee *tracee, struct arch_regs *regs) {
         return;
     }
     uint64_t flags;
-    struct iovec local = {&flags, sizeof flags}, remote = {(void *)arch_arg(regs, 0), sizeof flags};
-    if (process_vm_readv(tracee->tid, &local, 1, &remote, 1, 0) != sizeof flags || !(flags & CLONE_UNTRACED_FLAG))
-        return;
+    uint64_t at = arch_arg(regs, 0);
+    if (!peek(tracee->tid, at, &flags, sizeof flags) || !(flags & CLONE_UNTRACED_FLAG)) return;
     flags &= ~(uint64_t)CLONE_UNTRACED_FLAG;
-    if (process_vm_writev(tracee->tid, &local, 1, &remote, 1, 0) == sizeof flags)
-        tracee->untraced_at = arch_arg(regs, 0);
+    if (poke(tracee->tid, at, &flags, sizeof flags)) tracee->untraced_at = at;
 }
 
 void memcall_restore_untraced(struct tracee *tracee, uint64_t at) {
     uint64_t flags;
-    struct iovec local = {&flags, sizeof flags}, remote = {(void *)at, sizeof flags};
-    if (!at || process_vm_readv(tracee->tid, &local, 1, &remote, 1, 0) != sizeof flags) return;
+    if (!at || !peek(tracee->tid, at, &flags, sizeof flags)) return;
     flags |= CLONE_UNTRACED_FLAG;
-    process_vm_writev(tracee->tid, &local, 1, &remote, 1, 0);
+    poke(tracee->tid, at, &flags, sizeof flags);
 }
 
 // The kernel's order of this call and those beside it is not known.
@@ -132,8 +126,7 @@ static void make_way(struct tracer *tracer, struct tracee *tracee) {
     if (tracee->call == CALL_MADVISE && args[2] == ADVICE_COLLAPSE)
         track_disarm(space->track, args[0], args[0] + args[1]);
     if (tracee->call != CALL_IOCTL_UFFD || args[1] != UFFDIO_REGISTER) return;
-    struct iovec local = {&wanted, sizeof wanted}, remote = {(void *)args[2], sizeof wanted};
-    if (process_vm_readv(tracee->tid, &local, 1, &remote, 1, 0) != sizeof wanted) return;
+    if (!peek(tracee->tid, args[2], &wanted, sizeof wanted)) return;
     uint64_t start = wanted.range.start, end = start + wanted.range.len;
     if (end <= start || !track_unregister(space->track, start, end)) return;
     tracer_note(tracer, VMV_EV_GAP, space, "%012lx-%012lx was given up to the program's own userfaultfd", start, end);
@@ -177,9 +170,7 @@ static bool exec_names_nothing(const struct tracee *tracee) {
     uint64_t addr = tracee->call_args[0];
     size_t length = 4096 - (size_t)(addr & 4095); // what lies in its first page
     if (length > sizeof name - 1) length = sizeof name - 1;
-    struct iovec local = {name, length}, remote = {(void *)addr, length};
-    ssize_t got = process_vm_readv(tracee->tid, &local, 1, &remote, 1, 0);
-    if (got <= 0 || !memchr(name, 0, (size_t)got)) return false;
+    if (!memchr(name, 0, peek_some(tracee->tid, addr, name, length))) return false;
     snprintf(path, sizeof path, "/proc/%d/%s/%s", tracee->tid, name[0] == '/' ? "root" : "cwd", name);
     return access(path, F_OK) != 0 && errno == ENOENT;
 }

@@ -1,6 +1,7 @@
 #include "mend.h"
 
 #include "kernel.h"
+#include "peek.h"
 #include "transfer.h"
 
 #include <errno.h>
@@ -9,7 +10,6 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -63,8 +63,7 @@ static uint64_t timeout_of(const struct tracee *tracee, const struct timed *call
     if (call->kind == TIMEOUT_MS) return (int)value < 0 ? UINT64_MAX : (uint64_t)(int)value * 1000000;
     if (call->kind == TIMEOUT_SOCKET) return socket_timeout(tracee->process->pid, (int)value);
     struct timespec time;
-    struct iovec local = {&time, sizeof time}, remote = {(void *)value, sizeof time};
-    if (!value || process_vm_readv(tracee->tid, &local, 1, &remote, 1, 0) != sizeof time) return UINT64_MAX;
+    if (!value || !peek(tracee->tid, value, &time, sizeof time)) return UINT64_MAX;
     return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 

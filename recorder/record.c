@@ -198,11 +198,12 @@ static void take_result(struct session *session, struct record_result *result) {
     output_withdraw(&session->output, session->options->output);
     bool exec = strcmp(where, "exec") == 0;
     result->status = !exec ? 125 : error == ENOENT ? 127 : 126;
-    snprintf(result->error, sizeof result->error, "%s: %s%s", program,
-             exec            ? "cannot be executed: "
-             : *where == 'f' ? "the seccomp filter was refused: "
-                             : "cannot take on that user: ",
-             strerror(error));
+    bool filter = *where == 'f';
+    snprintf(result->error, sizeof result->error, "%s: %s%s%s", program,
+             exec     ? "cannot be executed: "
+             : filter ? "the seccomp filter that stops memory calls was refused: "
+                      : "cannot take on that user: ",
+             strerror(error), filter ? "; use --maps frames, which needs none" : "");
 }
 
 static void begin(struct session *session, struct record_result *result) {
@@ -263,7 +264,10 @@ static void run_launched(struct session *session, struct record_result *result) 
     if (error) {
         output_withdraw(&session->output, options->output);
         not_started(result, 125, "cannot trace: %s%s", strerror(-error),
-                    error == -EPERM ? "; ptrace is not allowed here (a container or a security module)" : "");
+                    error == -EPERM || error == -ENOSYS
+                        ? "; a container or a security module forbids ptrace: allow it (--cap-add=SYS_PTRACE, or "
+                          "kernel.yama.ptrace_scope below 3)"
+                        : "");
         return;
     }
     session->signals = signals_catch(SIGNALS_LAUNCHED, false);

@@ -101,7 +101,8 @@ static bool ioctl_known(int pagemap) {
 
 static void probe_wp_async(struct sources *s) {
     size_t size = (size_t)sysconf(_SC_PAGESIZE);
-    int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    int pagemap = hidden("pagemap") ? -1 : open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    s->pagemap = pagemap >= 0;
     s->pagemap_scan = pagemap >= 0 && !hidden("pagemap_scan") && ioctl_known(pagemap);
     int uffd = s->uffd_user || s->uffd_full
                    ? open_uffd(s->uffd_full ? 0 : UFFD_USER_MODE_ONLY, UFFD_FEATURE_WP_ASYNC, NULL)
@@ -123,8 +124,19 @@ static bool sysctl_allows_uffd(void) {
     return got > 0 && text[0] == '1';
 }
 
+// A descriptor that the program made can be brought here: pidfd_open(2), pidfd_getfd(2). 0 or a negative errno.
+static int fetching_works(void) {
+    int pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+    if (pidfd < 0) return -errno;
+    int fd = (int)syscall(SYS_pidfd_getfd, pidfd, pidfd, 0), error = fd < 0 ? -errno : 0;
+    if (fd >= 0) close(fd);
+    close(pidfd);
+    return error;
+}
+
 static void probe_uffd(struct sources *s, bool program_drops_privileges) {
-    int fd = hidden("uffd") ? -ENOSYS : open_uffd(0, 0, &s->uffd_features);
+    int fetching = hidden("uffd") ? -ENOSYS : fetching_works();
+    int fd = fetching ? fetching : open_uffd(0, 0, &s->uffd_features);
     s->uffd_errno = fd < 0 ? -fd : 0;
     if (fd >= 0) close(fd);
     s->uffd_full = fd >= 0;
@@ -132,7 +144,7 @@ static void probe_uffd(struct sources *s, bool program_drops_privileges) {
         s->uffd_full = false;
         s->uffd_errno = EPERM;
     }
-    fd = hidden("uffd") ? -ENOSYS : open_uffd(UFFD_USER_MODE_ONLY, 0, &s->uffd_features);
+    fd = fetching ? fetching : open_uffd(UFFD_USER_MODE_ONLY, 0, &s->uffd_features);
     s->uffd_user = fd >= 0;
     if (fd >= 0) close(fd);
 }

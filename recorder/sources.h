@@ -19,7 +19,7 @@ struct sources {
     // what works here (after VMVIS_HIDE)
     bool perf;        // page-fault records
     bool perf_kernel; // with faults inside system calls
-    bool wp_async, pagemap_scan;
+    bool pagemap, wp_async, pagemap_scan;
     bool uffd_full, uffd_user; // userfaultfd for all faults; UFFD_USER_MODE_ONLY
     bool soft_dirty, vm_readv;
     uint64_t uffd_features;     // as UFFDIO_API offers them

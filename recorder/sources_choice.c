@@ -114,8 +114,26 @@ static int refuse(const struct sources *s, const char *asked, char *error, size_
     return -ENOTSUP;
 }
 
+static void say_why_no_pagemap(const struct sources *s, char *text, size_t size) {
+    say(text, size,
+        "/proc/PID/pagemap cannot be read here, so pages cannot be tracked; mount /proc, or use --faults=none");
+}
+
+static void use_nothing(struct sources *s) {
+    s->faults = VMV_SOURCE_NONE;
+    s->changed = SOURCES_CHANGED_NONE;
+    snprintf(s->why, sizeof s->why,
+             "none: /proc/PID/pagemap cannot be read here: memory calls are known, pages are not");
+}
+
 int sources_resolve(struct sources *s, const char *asked, char *error, size_t error_size) {
-    if (strcmp(asked, "auto") == 0) {
+    bool none = strcmp(asked, "none") == 0, automatic = strcmp(asked, "auto") == 0;
+    if (!s->pagemap && automatic) {
+        use_nothing(s);
+        return 0;
+    }
+    if (!s->pagemap && !none) return refuse(s, asked, error, error_size, say_why_no_pagemap);
+    if (automatic) {
         use(s, records_work(s) ? VMV_SOURCE_RECORDS : s->uffd_full ? VMV_SOURCE_UFFD : VMV_SOURCE_FRAMES, false);
         return 0;
     }
@@ -127,7 +145,7 @@ int sources_resolve(struct sources *s, const char *asked, char *error, size_t er
         use(s, VMV_SOURCE_UFFD, true);
     } else if (strcmp(asked, "frames") == 0)
         use(s, VMV_SOURCE_FRAMES, true);
-    else if (strcmp(asked, "none") == 0)
+    else if (none)
         use(s, VMV_SOURCE_NONE, true);
     else {
         snprintf(error, error_size, "--faults=%s: there is auto, records, uffd, frames and none", asked);

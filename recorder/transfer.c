@@ -1,5 +1,7 @@
 #include "transfer.h"
 
+#include "peek.h"
+
 #include <linux/io_uring.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,11 +51,6 @@ static const struct kind *kind_of(int64_t call) {
     return NULL;
 }
 
-static bool read_memory(pid_t tid, uint64_t addr, void *out, size_t length) {
-    struct iovec local = {out, length}, remote = {(void *)addr, length};
-    return process_vm_readv(tid, &local, 1, &remote, 1, 0) == (ssize_t)length;
-}
-
 // Signals cut writes to pipes, sockets and devices short, never those to files (there a short write means that the disk
 // is full or a limit reached, and going on would raise SIGXFSZ); and of reads, those that make up what they give:
 // /dev/zero, /dev/random.
@@ -90,10 +87,10 @@ static size_t read_parts(const struct tracee *tracee, struct iovec parts[TRANSFE
     uint64_t vector = args[1], count = args[2];
     if (tracee->transfer.call != SYS_writev) {
         struct msghdr message;
-        if (!read_memory(tracee->tid, args[1], &message, sizeof message)) return 0;
+        if (!peek(tracee->tid, args[1], &message, sizeof message)) return 0;
         vector = (uint64_t)message.msg_iov, count = message.msg_iovlen;
     }
-    if (count > TRANSFER_PARTS_MAX || !read_memory(tracee->tid, vector, parts, count * sizeof *parts)) return 0;
+    if (count > TRANSFER_PARTS_MAX || !peek(tracee->tid, vector, parts, count * sizeof *parts)) return 0;
     return count;
 }
 
