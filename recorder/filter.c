@@ -1,6 +1,7 @@
 #include "filter.h"
 
 #include "arch.h"
+#include "arch_filter.h"
 #include "call.h"
 #include "kernel.h"
 
@@ -34,37 +35,17 @@
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (one), 1, 0), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (other), 0, 1), TRACE,   \
         ALLOW
 
-enum { PUNCH_HOLE = 2, CLONE_UNTRACED_BIT = 0x00800000, SET_VMA = 0x53564d41, X32_BIT = 0x40000000 };
-enum { FOREIGN_WORDS = 2 * 15 + 5 };
-
-#ifdef __x86_64__
-// Numbers of arch/x86/entry/syscalls/syscall_32.tbl: mmap, mmap2, munmap, mremap, mprotect, brk, madvise,
-// remap_file_pages, ipc (shmat, shmdt), shmat, shmdt, pkey_mprotect, mseal; execve, execveat; clone.
-#define FOREIGN_CALLS                                                                                                  \
-    FOREIGN(90), FOREIGN(192), FOREIGN(91), FOREIGN(163), FOREIGN(125), FOREIGN(45), FOREIGN(219), FOREIGN(257),       \
-        FOREIGN(117), FOREIGN(397), FOREIGN(398), FOREIGN(380), FOREIGN(462), ON_AS(11, FILTER_FOREIGN_EXEC),          \
-        ON_AS(358, FILTER_FOREIGN_EXEC), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 120, 0, 3), LOAD(args[0]),                \
-        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_UNTRACED_BIT, 0, 1), TRACE_AS(FILTER_FOREIGN_CLONE), ALLOW
-// x32: the native numbers with a bit on top, but for execve 520 and execveat 545.
-#define X32_WORDS (2 * 12 + 2)
-#define X32_CALLS                                                                                                      \
-    BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, X32_BIT, 0, X32_WORDS), BPF_STMT(BPF_ALU | BPF_AND | BPF_K, ~X32_BIT),        \
-        FOREIGN(SYS_mmap), FOREIGN(SYS_munmap), FOREIGN(SYS_mremap), FOREIGN(SYS_mprotect), FOREIGN(SYS_brk),          \
-        FOREIGN(SYS_madvise), FOREIGN(SYS_remap_file_pages), FOREIGN(SYS_shmat), FOREIGN(SYS_shmdt),                   \
-        FOREIGN(SYS_pkey_mprotect), ON_AS(520, FILTER_FOREIGN_EXEC), ON_AS(545, FILTER_FOREIGN_EXEC), ALLOW
-#else
-#define FOREIGN_CALLS ALLOW
-#endif
+enum { PUNCH_HOLE = 2, CLONE_UNTRACED_BIT = 0x00800000, SET_VMA = 0x53564d41 };
 
 // The kernel keeps a bitmap of calls that are always allowed (5.11+), so the length of this list costs only the calls
 // on it.
 static const struct sock_filter program[] = {
     LOAD(arch),
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH_AUDIT, FOREIGN_WORDS + 1, 0),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH_AUDIT, ARCH_FOREIGN_WORDS + 1, 0),
     LOAD(nr),
-    FOREIGN_CALLS,
+    ARCH_FOREIGN_CALLS,
     LOAD(nr),
-    X32_CALLS,
+    ARCH_MARKED_CALLS,
     ON(SYS_mmap),
     ON(SYS_munmap),
     ON(SYS_brk),
