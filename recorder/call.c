@@ -57,6 +57,8 @@ enum call call_of_number(int64_t number, const uint64_t args[6]) {
     case SYS_prctl:
         if (args[0] == PR_SET_SECCOMP) return CALL_SECCOMP;
         return args[0] == CALL_MARK_OPTION ? CALL_MARK : CALL_SET_VMA;
+    case SYS_ptrace:
+        return CALL_PTRACE;
     case SYS_seccomp:
         return CALL_SECCOMP;
     default:

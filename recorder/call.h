@@ -31,6 +31,7 @@ enum call { // architecture-independent; arch/ has the numbers
     CALL_SET_VMA,    // prctl(PR_SET_VMA)
     CALL_MARK,       // prctl(VMVIS_MARK)
     CALL_SECCOMP,    // seccomp, or prctl(PR_SET_SECCOMP)
+    CALL_PTRACE,     // one that makes a tracer
     CALL_FOREIGN,    // by another convention (32-bit, x32): known by what it changes
     CALL_COUNT
 };

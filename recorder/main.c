@@ -28,6 +28,7 @@ int main(int argc, char **argv) {
     if (result.error[0]) fprintf(stderr, "vmvis-record: %s\n", result.error);
     bool summarised = result.summary[0] && result.started && !result.error[0];
     if (summarised && !options.quiet) fprintf(stderr, "vmvis-record: %s\n", result.summary);
+    if (result.hint[0] && !options.quiet) fprintf(stderr, "vmvis-record: %s\n", result.hint);
     fflush(stderr);
     if (result.signal) die_by(result.signal);
     return result.signal ? 128 + result.signal : result.status;

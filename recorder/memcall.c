@@ -132,6 +132,14 @@ static void make_way(struct tracer *tracer, struct tracee *tracee) {
     tracer_note(tracer, VMV_EV_GAP, space, "%012lx-%012lx was given up to the program's own userfaultfd", start, end);
 }
 
+// A process has one tracer: LeakSanitizer, crash reporters and debuggers are refused, and some fail because of it.
+static void note_ptrace(struct tracer *tracer, struct tracee *tracee) {
+    tracer->refused_tracers++;
+    if (tracee->process && tracee->process->space)
+        tracer_note(tracer, VMV_EV_NOTE, tracee->process->space,
+                    "process %d asks to trace, which cannot work while it is recorded", tracee->process->pid);
+}
+
 static void enter_call(struct tracer *tracer, struct tracee *tracee) {
     struct rec_space *space = tracee->process->space;
     if (call_changes_mappings(tracee->call)) call_order_enter(space, tracee);
@@ -248,6 +256,7 @@ void memcall_entry(struct tracer *tracer, struct tracee *tracee) {
         confine_entry(tracer, tracee, &regs);
         return;
     }
+    if (tracee->call == CALL_PTRACE) note_ptrace(tracer, tracee);
     make_way(tracer, tracee);
     struct vmv_event ignored;
     if (!space || !call_decode(tracee->call, tracee->call_args, 0, tracer->page_size, &ignored)) {

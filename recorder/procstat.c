@@ -222,6 +222,16 @@ int procstat_capabilities(pid_t pid, uint64_t *effective) {
     return field(text, "\nCapEff:", 16, effective) ? 0 : -ESRCH;
 }
 
+int procstat_ids(pid_t pid, struct procstat_ids *ids) {
+    char text[16384];
+    ssize_t got = read_task(pid, pid, "status", text, sizeof text);
+    if (got < 0) return (int)got;
+    const char *uid = strstr(text, "\nUid:"), *gid = strstr(text, "\nGid:");
+    bool found =
+        uid && gid && sscanf(uid, "\nUid: %*u %u", &ids->uid) == 1 && sscanf(gid, "\nGid: %*u %u", &ids->gid) == 1;
+    return found ? 0 : -ESRCH;
+}
+
 int procstat_name(pid_t pid, pid_t tid, char name[16]) {
     char text[64];
     ssize_t got = read_task(pid, tid, "comm", text, sizeof text);

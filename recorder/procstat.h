@@ -53,6 +53,10 @@ int procstat_signals(pid_t pid, pid_t tid, struct procstat_signals *out);
 int procstat_seccomp_filters(pid_t pid, pid_t tid);
 // The thread's name (comm). 0, -ESRCH.
 int procstat_name(pid_t pid, pid_t tid, char name[16]);
+struct procstat_ids { // effective
+    uint32_t uid, gid;
+};
+int procstat_ids(pid_t pid, struct procstat_ids *ids); // 0, -ESRCH
 // Effective capabilities of the process, bit n: capability n.
 int procstat_capabilities(pid_t pid, uint64_t *effective);
 

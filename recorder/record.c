@@ -183,6 +183,17 @@ static void summarise(const struct session *session, struct record_result *resul
              session->options->output, (double)end->duration_ns / 1e9, end->events[VMV_EV_FRAME], events,
              end->pages_captured, bytes / 1048576, sources_faults_name(&session->sources), end->percent);
     append_given_up(session, result->summary, sizeof result->summary);
+    const struct tracer *tracer = &session->tracer;
+    if (tracer->refused_tracers)
+        snprintf(
+            result->hint, sizeof result->hint,
+            "the program wanted to trace a process, which cannot work while it is recorded; if LeakSanitizer failed: "
+            "ASAN_OPTIONS=detect_leaks=0");
+    if (tracer->unprivileged[0])
+        snprintf(result->hint, sizeof result->hint,
+                 "%s ran without the privileges of its file, because it was recorded; run vmvis-record as root with "
+                 "--user NAME",
+                 tracer->unprivileged);
 }
 
 static void take_result(struct session *session, struct record_result *result) {

@@ -13,6 +13,7 @@ struct record_result {
     int signal;      // the signal that killed the program, 0: none
     char error[512]; // one line, "" if there is none: why it was not started, or trouble with the trace
     char summary[512];
+    char hint[512]; // one line about something that works otherwise while it is recorded, "": none
 };
 
 void record_run(const struct options *options, struct record_result *result);

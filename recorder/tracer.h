@@ -48,8 +48,10 @@ struct tracer {
     int own_filters;        // seccomp filters a traced thread has of itself: ours and those we inherited
     uint64_t program_inode; // while the maps of a new program are read: its file, to be marked
 
-    struct signals *signals; // that the recorder was sent
-    struct heard {           // by number: the last that the program's first process was sent by another
+    unsigned refused_tracers; // times the program asked to trace a process itself
+    char unprivileged[256];   // a program that did not gain the privileges of its file, "" none
+    struct signals *signals;  // that the recorder was sent
+    struct heard {            // by number: the last that the program's first process was sent by another
         pid_t sender;
         uint64_t at; // ns
     } heard[65];

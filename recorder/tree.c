@@ -16,7 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 enum {
@@ -251,6 +253,28 @@ static void emit_exec(struct tracer *tracer, struct tracee *leader, uint32_t old
     free(buffer);
 }
 
+// A set-user-ID program, or one with capabilities, does not gain them when a tracer without them looks on, or with
+// no_new_privs (execve(2)).
+static void note_lost_privileges(struct tracer *tracer, const struct tracee *leader, const struct rec_space *space) {
+    char link[64], path[200] = "?", capabilities[64];
+    struct stat file;
+    snprintf(link, sizeof link, "/proc/%d/exe", leader->tid);
+    if (stat(link, &file) != 0) return;
+    bool wants = getxattr(link, "security.capability", capabilities, sizeof capabilities) > 0;
+    if (!wants && !(file.st_mode & (S_ISUID | S_ISGID))) return;
+    struct procstat_ids ids;
+    uint64_t effective = 0;
+    if (procstat_ids(leader->tid, &ids) != 0) return;
+    procstat_capabilities(leader->tid, &effective);
+    bool lost = (file.st_mode & S_ISUID && ids.uid != file.st_uid) ||
+                (file.st_mode & S_ISGID && ids.gid != file.st_gid) || (wants && !effective);
+    if (!lost) return;
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    if (length > 0) path[length] = 0;
+    snprintf(tracer->unprivileged, sizeof tracer->unprivileged, "%s", path);
+    tracer_note(tracer, VMV_EV_NOTE, space, "%s runs without the privileges of its file, because it is recorded", path);
+}
+
 void tree_exec(struct tracer *tracer, struct tracee *leader) {
     struct rec_process *process = leader->process;
     end_other_threads(tracer, leader);
@@ -272,6 +296,7 @@ void tree_exec(struct tracer *tracer, struct tracee *leader) {
     procstat_environment(process->pid, &space->env_start, &space->env_end);
     space_withhold(tracer, process->pid, space);
     emit_exec(tracer, leader, old);
+    note_lost_privileges(tracer, leader, space);
     space_watch_pages(tracer, space, leader);
     space_read_first_maps(tracer, space);
     frame_take(tracer, space, VMV_FRAME_EXEC, leader, false);
