@@ -364,7 +364,8 @@ static void follow_tracking(struct tracer *tracer, struct rec_space *space, cons
     if (end > start) memcall_register(tracer, space, start, end);
 }
 
-static void compare_with_kernel(struct tracer *tracer, struct rec_space *space);
+static void compare_with_kernel(struct tracer *tracer, struct rec_space *space, const struct tracee *after,
+                                int64_t ret);
 
 static void emit_call(struct tracer *tracer, struct tracee *tracee, int64_t ret) {
     struct rec_space *space = tracee->process->space;
@@ -377,12 +378,12 @@ static void emit_call(struct tracer *tracer, struct tracee *tracee, int64_t ret)
     }
     if (tracee->call == CALL_FOREIGN) memcall_follow_maps(tracer, space);
     if (call_may_be_partial(tracee->call, tracee->call_args, ret) || tracee->call_disordered)
-        memcall_read_maps(tracer, space);
+        memcall_follow_maps(tracer, space);
     if (tracee->call_disordered) space->disordered--;
     tracee->call_disordered = false;
     // Calls beside this one may have taken effect already, though their ends are not known yet.
-    bool alone = space->in_call == tracee && !tracee->next_in_call;
-    if (tracer->compare && alone) compare_with_kernel(tracer, space);
+    bool alone = space->in_call == tracee && !tracee->next_in_call && !space->disordered;
+    if (tracer->compare && alone) compare_with_kernel(tracer, space, tracee, ret);
 }
 
 void memcall_exit(struct tracer *tracer, struct tracee *tracee) {
@@ -475,10 +476,15 @@ static void show(const char *who, const struct vmv_mapping *m) {
 }
 
 // With VMVIS_COMPARE in the environment: the model against the kernel, after every memory call.
-static void compare_with_kernel(struct tracer *tracer, struct rec_space *space) {
+static void compare_with_kernel(struct tracer *tracer, struct rec_space *space, const struct tracee *after,
+                                int64_t ret) {
     size_t at, count;
+    const uint64_t *args = after->call_args;
     if (!differs(tracer, space, &at, &count)) return;
-    fprintf(stderr, "vmvis-record: space %u differs from the kernel at mapping %zu:\n", space->id, at);
+    fprintf(
+        stderr,
+        "vmvis-record: space %u differs from the kernel at mapping %zu after call %d(%lx, %lx, %lx, %lx, %lx) = %ld:\n",
+        space->id, at, after->call, args[0], args[1], args[2], args[3], args[4], ret);
     if (at < count) show("kernel", &tracer->maps.maps[at]);
     if (at < space->model->map_count) show("model ", &space->model->maps[at]);
 }
