@@ -57,7 +57,7 @@ enum vmv_map_flags {
     VMV_MAP_GROWSDOWN = 16, // the main stack, MAP_GROWSDOWN mappings
     VMV_MAP_HUGETLB = 32,
     VMV_MAP_SEALED = 64,
-    VMV_MAP_STACK = 128, // asked for with MAP_STACK: a thread's stack
+    VMV_MAP_STACK = 128,   // asked for with MAP_STACK: a thread's stack
     VMV_MAP_PROGRAM = 256, // a mapping of the file that was executed
 };
 
@@ -121,6 +121,8 @@ enum { VMV_CONTENT_NONE = 0, VMV_CONTENT_ZERO = 1, VMV_CONTENT_FILE = 2, VMV_CON
 
 // One event in memory. Which fields mean something depends on the type; the others are 0 and are not written.
 // Strings and arrays belong to whoever made the event (the caller while writing, the chunk's arena after reading).
+enum vmv_watch_known { VMV_WATCH_BEFORE = 1, VMV_WATCH_AFTER = 2 }; // which of the values were seen
+
 struct vmv_event {
     uint64_t t;   // ns since the recording began (CLOCK_MONOTONIC)
     uint64_t seq; // place in the whole recording, from 0; set by the writer and the reader
@@ -156,11 +158,11 @@ struct vmv_event {
     const struct vmv_mapping *maps;
     size_t map_count;
 
-    uint8_t state;      // PAGES: enum vmv_page_state; THREAD: enum vmv_thread_state
-    uint8_t page_flags; // enum vmv_page_flags
-    uint64_t content;   // first content number of the run
+    uint8_t state;        // PAGES: enum vmv_page_state; THREAD: enum vmv_thread_state
+    uint8_t page_flags;   // enum vmv_page_flags
+    uint64_t content;     // first content number of the run
     uint8_t content_step; // 1: numbers count up page by page; 0: all pages have the same
-    uint8_t certainty;  // enum vmv_certainty
+    uint8_t certainty;    // enum vmv_certainty
 
     // FORK: child child_space vfork(=flag)   EXEC: name argv[argc] space (the new one), old_space in child_space
     // SPACE: space, pid, tid, name (program path), child_space = the space it was copied from or 0
@@ -183,8 +185,8 @@ struct vmv_event {
     int64_t syscall;
     uint64_t sp, fp, regs, run_ns;
 
-    // WATCH: addr len, before[8] after[8], pc
-    uint8_t before[8], after[8];
+    // WATCH: addr len, before[8] after[8], known (enum vmv_watch_known), pc: where the thread stood after the write
+    uint8_t before[8], after[8], known;
 };
 
 // The contract's word for a type ("thread-start") or NULL for an unknown number; and back (NONE if unknown).

@@ -200,6 +200,7 @@ void attach_begin(struct tracer *tracer, const struct perf_records_options *opti
         if (t->held) mend_held(tracer, t);
     memcall_follow_maps(tracer, space); // as they are now that nothing runs
     if (options) open_records(tracer, options);
+    space_watch_writes(tracer, root->process, true);
     if (tracer->sources->faults != VMV_SOURCE_NONE) watch(tracer, space);
     hold_let_go(&hold);
     frame_take(tracer, space, VMV_FRAME_INTERVAL, NULL, true);

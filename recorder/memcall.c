@@ -375,6 +375,7 @@ static void emit_call(struct tracer *tracer, struct tracee *tracee, int64_t ret)
         struct sink_stack stack = memcall_stack(tracee);
         tracer_emit(tracer, &event, tracee->has_stack ? &stack : NULL);
         follow_tracking(tracer, space, &event);
+        if (event.type == VMV_EV_MMAP && event.object) space_watch_writes(tracer, tracee->process, false);
     }
     if (tracee->call == CALL_FOREIGN) memcall_follow_maps(tracer, space);
     if (call_may_be_partial(tracee->call, tracee->call_args, ret) || tracee->call_disordered)

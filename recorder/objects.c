@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gelf.h>
 #include <libelf.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,4 +167,52 @@ uint32_t objects_of_mapping(struct object_table *table, struct sink_producer *pr
     }
     sink_object(producer, known->number, &identity, fd);
     return known->number;
+}
+
+static uint64_t first_loaded(Elf *elf) {
+    size_t count = 0;
+    uint64_t first = UINT64_MAX;
+    elf_getphdrnum(elf, &count);
+    for (size_t i = 0; i < count && i < 1024; i++) {
+        GElf_Phdr header;
+        if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD) continue;
+        uint64_t start = header.p_vaddr & ~(uint64_t)4095;
+        if (start < first) first = start;
+    }
+    return first;
+}
+
+static bool is_named(const GElf_Sym *symbol) {
+    unsigned type = GELF_ST_TYPE(symbol->st_info);
+    return symbol->st_shndx != SHN_UNDEF && (type == STT_OBJECT || type == STT_FUNC || type == STT_NOTYPE);
+}
+
+static bool find_in(Elf *elf, uint32_t table, const char *name, GElf_Sym *found) {
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
+        GElf_Shdr header;
+        if (!gelf_getshdr(section, &header) || header.sh_type != table || !header.sh_entsize) continue;
+        Elf_Data *data = elf_getdata(section, NULL);
+        for (size_t i = 0; data && i < data->d_size / header.sh_entsize && i < INT_MAX; i++) {
+            if (!gelf_getsym(data, (int)i, found) || !is_named(found)) continue;
+            const char *text = elf_strptr(elf, header.sh_link, found->st_name);
+            if (text && strcmp(text, name) == 0) return true;
+        }
+    }
+    return false;
+}
+
+bool objects_find_symbol(const char *path, const char *name, uint64_t *offset, uint64_t *size) {
+    GElf_Sym symbol;
+    elf_version(EV_CURRENT);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    Elf *elf = fd < 0 ? NULL : elf_begin(fd, ELF_C_READ, NULL);
+    bool found = elf && elf_kind(elf) == ELF_K_ELF &&
+                 (find_in(elf, SHT_SYMTAB, name, &symbol) || find_in(elf, SHT_DYNSYM, name, &symbol));
+    if (found) {
+        *offset = symbol.st_value - first_loaded(elf);
+        *size = symbol.st_size;
+    }
+    if (elf) elf_end(elf);
+    if (fd >= 0) close(fd);
+    return found;
 }

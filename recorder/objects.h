@@ -18,6 +18,10 @@ void objects_destroy(struct object_table *table);          // accepts NULL
 uint32_t objects_of_mapping(struct object_table *table, struct sink_producer *producer, pid_t pid,
                             const struct vmv_mapping *mapping);
 
+// A data or function symbol of an ELF file (the full table first, then the dynamic one): where it lies from the file's
+// first mapped byte on, and its size, 0 if the file does not say. False: no ELF file, or no such symbol.
+bool objects_find_symbol(const char *path, const char *name, uint64_t *offset, uint64_t *size);
+
 // Device and inode of the file at `path`, as /proc/PID/maps prints them. False: no such file.
 bool objects_identify(const char *path, uint32_t *dev_major, uint32_t *dev_minor, uint64_t *inode);
 

@@ -32,6 +32,8 @@ static const char help_text[] =
     "      --maps HOW       stops: each memory call stops the thread, in exact order (default);\n"
     "                       frames: mappings are read at each frame, no call stops (default\n"
     "                       with -p; there stops means that every system call does)\n"
+    "      --watch RANGE    each write to a variable, with its thread, stack and value: NAME, NAME+N,\n"
+    "                       or 0xADDR, and ,LEN; 8 bytes at most; up to four\n"
     "      --stack BYTES    stack captured with faults and memory calls (default 2048; 0: none)\n"
     "      --content WHAT   changed: contents of written pages (default); none\n"
     "      --embed-limit SIZE  embed mapped files up to SIZE (default 64M); programs and\n"
@@ -146,6 +148,13 @@ static bool parse_max_size(struct options *options, const char *text) {
     return bad("--max-size takes a size of at least 4M, not '%s'", text);
 }
 
+static bool parse_watch(struct options *options, const char *text) {
+    const char *wrong = watch_parse(&options->watch, text);
+    if (!wrong) return true;
+    fprintf(stderr, "vmvis-record: --watch '%s': %s; see vmvis-record --help\n", text, wrong);
+    return false;
+}
+
 static bool parse_pid(struct options *options, const char *text) {
     char *end;
     errno = 0;
@@ -175,6 +184,7 @@ enum long_option {
     OPT_NO_FOLLOW,
     OPT_SPLIT_HUGE,
     OPT_USER,
+    OPT_WATCH,
     OPT_HELP,
     OPT_VERSION
 };
@@ -194,6 +204,7 @@ static const struct option long_options[] = {{"interval", required_argument, 0, 
                                              {"no-follow", no_argument, 0, OPT_NO_FOLLOW},
                                              {"split-huge", no_argument, 0, OPT_SPLIT_HUGE},
                                              {"user", required_argument, 0, OPT_USER},
+                                             {"watch", required_argument, 0, OPT_WATCH},
                                              {"quiet", no_argument, 0, 'q'},
                                              {"verbose", no_argument, 0, 'v'},
                                              {"help", no_argument, 0, OPT_HELP},
@@ -241,6 +252,8 @@ static bool take_option(struct options *options, int option) {
     case OPT_SPLIT_HUGE:
         options->split_huge = true;
         return true;
+    case OPT_WATCH:
+        return parse_watch(options, optarg);
     case OPT_USER:
         options->user = optarg;
         return true;

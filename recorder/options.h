@@ -3,6 +3,7 @@
 #define REC_OPTIONS_H
 
 #include "exclude.h"
+#include "watch_list.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,6 +22,7 @@ struct options {
     uint64_t embed_limit; // bytes
     uint64_t max_size;    // bytes of trace, 0: no limit
     struct exclude exclude;
+    struct watch_list watch;
     bool no_env;     // the environment stays out of the trace
     bool split_huge; // arm huge pages too
     bool no_follow;  // children are not recorded

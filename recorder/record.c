@@ -11,6 +11,7 @@
 #include "trace_meta.h"
 #include "tracer.h"
 #include "user.h"
+#include "watch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -45,6 +46,7 @@ struct session {
     struct tracer tracer;
     struct vmv_end end;
     struct perf_records_counts counts;
+    bool watch_found;
 };
 
 // ---------------------------------------------------------------------------------------------- the recording
@@ -147,6 +149,8 @@ static void finish(struct session *session, struct record_result *result) {
     sink_producer_done(tracer->producer); // first: the last fault records may wait for room, and the writer for us
     if (tracer->records) perf_records_counts(tracer->records, &session->counts);
     perf_records_close(tracer->records);
+    session->watch_found = !tracer->watcher || watcher_found(tracer->watcher);
+    watcher_close(tracer->watcher);
     tracer_free(tracer);
     fault_server_destroy(tracer->fault_server);
     session->end.duration_ns = now;
@@ -189,6 +193,10 @@ static void summarise(const struct session *session, struct record_result *resul
             result->hint, sizeof result->hint,
             "the program wanted to trace a process, which cannot work while it is recorded; if LeakSanitizer failed: "
             "ASAN_OPTIONS=detect_leaks=0");
+    if (!session->watch_found)
+        snprintf(result->hint, sizeof result->hint,
+                 "--watch: not all names were found in the program and its libraries: %s%s; nothing was watched",
+                 session->options->watch.items[0].text, session->options->watch.count > 1 ? " ..." : "");
     if (tracer->unprivileged[0])
         snprintf(result->hint, sizeof result->hint,
                  "%s ran without the privileges of its file, because it was recorded; run vmvis-record as root with "
@@ -232,9 +240,25 @@ static void begin(struct session *session, struct record_result *result) {
     prepare_tracer(session, writer);
 }
 
+static bool start_watcher(struct session *session, struct record_result *result) {
+    struct watch_options options = {.sink = session->tracer.sink,
+                                    .list = &session->options->watch,
+                                    .stack_bytes = fault_stack_bytes(session->options),
+                                    .kernel = geteuid() == 0,
+                                    .threads_only = session->options->no_follow};
+    if (!options.list->count) return true;
+    int error = watcher_create(&options, &session->tracer.watcher);
+    if (error == 0) return true;
+    return not_started(result, 125, "--watch cannot work here: %s%s", strerror(-error),
+                       error == -EACCES || error == -EPERM ? "; run as root, or set kernel.perf_event_paranoid to 2"
+                       : error == -ENOSPC                  ? "; the debug registers are in use by another"
+                                                           : "; this machine has no debug registers for it");
+}
+
 static void trace_launched(struct session *session, struct record_result *result) {
     begin(session, result);
-    bool going = start_fault_server(session, result) && start_records(session, result);
+    bool going =
+        start_fault_server(session, result) && start_watcher(session, result) && start_records(session, result);
     if (going) {
         governor_start(&session->tracer);
         launch_go(&session->launch);
@@ -358,7 +382,8 @@ static void run_attached(struct session *session, struct record_result *result) 
     session->subject.program = attach_read_strings(pid, "cmdline");
     if (!session->options->no_env) session->subject.environment = attach_read_strings(pid, "environ");
     begin(session, result);
-    bool going = start_fault_server(session, result) && run_attached_thread(session, result);
+    bool going =
+        start_fault_server(session, result) && start_watcher(session, result) && run_attached_thread(session, result);
     finish(session, result);
     if (going) {
         output_free_replaced(&session->output);

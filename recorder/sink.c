@@ -247,6 +247,12 @@ static bool settle_fault(struct sink *sink, struct vmv_event *event) {
     return true;
 }
 
+static bool settle_watch(struct sink *sink, struct vmv_event *event) {
+    const struct vmv_process *process = vmv_world_process(vmv_writer_world(sink->writer), event->pid);
+    if (process) event->space = process->space;
+    return process && process->space;
+}
+
 static void write_early(struct sink *sink, const struct vmv_event *fork) {
     size_t kept = 0, count = sink->early_count;
     for (size_t i = 0; i < count; i++) {
@@ -267,6 +273,7 @@ static void write_event(struct sink *sink, struct sink_item *item) {
     note_executing(sink, event);
     if (event->type == VMV_EV_NONE) return;
     if (event->type == VMV_EV_FAULT && !settle_fault(sink, event)) return;
+    if (event->type == VMV_EV_WATCH && !settle_watch(sink, event)) return;
     if (item->has_stack)
         event->stack = vmv_writer_stack(sink->writer, item->stack.regs, item->stack.regs_length, item->stack.sp,
                                         item->stack.bytes, item->stack.length);

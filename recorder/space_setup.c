@@ -5,6 +5,7 @@
 #include "objects.h"
 #include "perf_records.h"
 #include "track.h"
+#include "watch.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -77,4 +78,47 @@ struct rec_space *space_as_found(struct tracer *tracer, struct tracee *tracee) {
     tracer_emit(tracer, &event, NULL);
     space_read_first_maps(tracer, space);
     return space;
+}
+
+// ---------------------------------------------------------------------------------------------- --watch
+
+enum { PLACES_MAX = 256, THREADS_MAX = 4096 };
+
+static size_t find_places(const struct rec_space *space, struct watch_place *places) {
+    const struct vmv_space *model = space->model;
+    size_t count = 0;
+    for (int program = 1; program >= 0; program--) // the program's own symbols come first, as for the linker
+        for (size_t i = 0; i < model->map_count && count < PLACES_MAX; i++) {
+            const struct vmv_mapping *mapping = &model->maps[i];
+            bool own = mapping->flags & VMV_MAP_PROGRAM;
+            if (mapping->name[0] == '/' && mapping->inode && mapping->offset == 0 && own == program)
+                places[count++] = (struct watch_place){mapping->name, mapping->start};
+        }
+    return count;
+}
+
+static size_t find_threads(const struct tracer *tracer, const struct rec_process *process, pid_t *tids) {
+    size_t bucket = 0, count = 0;
+    for (struct tracee *t = NULL; (t = tracee_next(&tracer->table, &bucket, t));)
+        if (t->process == process && count < THREADS_MAX) tids[count++] = t->tid;
+    return count;
+}
+
+void space_watch_writes(struct tracer *tracer, const struct rec_process *process, bool also_new) {
+    if (!tracer->watcher || (!also_new && !watcher_lacks(tracer->watcher, process->pid))) return;
+    struct watch_place places[PLACES_MAX];
+    pid_t tids[THREADS_MAX];
+    const char *missing;
+    size_t count = find_places(process->space, places), threads = find_threads(tracer, process, tids);
+    int error =
+        watcher_follow(tracer->watcher, process->pid, tracer_now(tracer), places, count, tids, threads, &missing);
+    if (error == -E2BIG)
+        tracer_note(tracer, VMV_EV_NOTE, process->space,
+                    "--watch %s: a debug register watches 8 bytes at most, there are four; name a part: %s+N,LEN",
+                    missing, missing);
+    if (error && !missing)
+        tracer_note(tracer, VMV_EV_GAP, process->space, "--watch: writes cannot be watched: %s", strerror(-error));
+    if (!error && !watcher_knows_values(tracer->watcher))
+        tracer_note(tracer, VMV_EV_NOTE, process->space,
+                    "--watch: values are not known, for BPF is refused here; run as root");
 }

@@ -36,11 +36,12 @@ static uint64_t realtime_ns(void) {
 struct vmv_writer *trace_begin(int fd, const struct options *options, const struct sources *sources,
                                const struct trace_subject *subject, char *error, size_t error_size) {
     struct utsname system;
-    char machine[256], kernel[512], excluded[2048];
+    char machine[256], kernel[512], excluded[2048], watched[1200];
     uname(&system);
     processor_name(machine, sizeof machine);
     snprintf(kernel, sizeof kernel, "%s %s", system.release, system.version);
     exclude_text(&options->exclude, excluded, sizeof excluded);
+    watch_text(&options->watch, watched, sizeof watched);
     struct vmv_meta meta = {.program = (const char *const *)subject->program,
                             .program_count = count_strings(subject->program),
                             .directory = subject->directory,
@@ -67,6 +68,7 @@ struct vmv_writer *trace_begin(int fd, const struct options *options, const stru
                             .max_size = options->max_size,
                             .faults_asked = options_faults_word(options->faults),
                             .exclude = excluded,
+                            .watch = watched,
                             .user = options->user ? options->user : "",
                             .register_set = ARCH_REGISTER_SET};
     if (subject->environment) {

@@ -13,6 +13,7 @@
 struct sources;
 struct perf_records;
 struct fault_server;
+struct watcher;
 struct object_table;
 
 struct tracer_cost { // what recording took from the program, ns
@@ -28,6 +29,7 @@ struct tracer {
     struct sink_producer *producer;
     struct perf_records *records;      // NULL: not in use
     struct fault_server *fault_server; // NULL: not in use
+    struct watcher *watcher;           // NULL: nothing is watched
     struct object_table *objects;
     struct tracee_table table;
     uint64_t page_size;
@@ -124,6 +126,9 @@ int space_watch_pages(struct tracer *tracer, struct rec_space *space, struct tra
 void space_watch_mappings(struct tracer *tracer, struct rec_space *space); // those that the model has
 // The mappings of a program as they are at its start, those of its own file marked.
 void space_read_first_maps(struct tracer *tracer, struct rec_space *space);
+// --watch: looks for the names in what is mapped now, and follows the process. also_new: a program has begun; else only
+// if names are lacking still.
+void space_watch_writes(struct tracer *tracer, const struct rec_process *process, bool also_new);
 // Keeps the environment out of the pieces of stack in fault records (--no-env).
 void space_withhold(struct tracer *tracer, pid_t pid, const struct rec_space *space);
 // The space of a process whose past is not known, as it is now.

@@ -8,6 +8,7 @@
 #include "perf_records.h"
 #include "procstat.h"
 #include "track.h"
+#include "watch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -89,6 +90,7 @@ static void start_process(struct tracer *tracer, struct tracee *parent, struct t
                     "process %d is followed, but not recorded (--no-follow)", child->tid);
         return;
     }
+    if (tracer->watcher) watcher_fork(tracer->watcher, parent->process->pid, child->tid, event.t);
     event.child = child->tid;
     event.child_space = space ? space->id : 0;
     event.flag = kind == STOP_VFORK;
@@ -299,6 +301,7 @@ void tree_exec(struct tracer *tracer, struct tracee *leader) {
     note_lost_privileges(tracer, leader, space);
     space_watch_pages(tracer, space, leader);
     space_read_first_maps(tracer, space);
+    space_watch_writes(tracer, process, true);
     frame_take(tracer, space, VMV_FRAME_EXEC, leader, false);
     tracer_resume(tracer, leader, TRACEE_RUNNING, 0);
 }

@@ -126,12 +126,21 @@ static void put_bytes(struct json *json, const char *key, const uint8_t *bytes, 
     json_put_text(json, key, text);
 }
 
+// NULL: not known.
+static void put_seen(struct json *json, const char *key, const uint8_t *bytes, uint64_t length) {
+    if (bytes) {
+        put_bytes(json, key, bytes, length);
+    } else {
+        json_put_null(json, key);
+    }
+}
+
 static void put_watch(struct inspect *in, const struct vmv_event *event) {
     struct json *json = &in->json;
     json_put_hex(json, "addr", event->addr);
     json_put_unsigned(json, "len", event->len);
-    put_bytes(json, "before", event->before, event->len);
-    put_bytes(json, "after", event->after, event->len);
+    put_seen(json, "before", event->known & VMV_WATCH_BEFORE ? event->before : NULL, event->len);
+    put_seen(json, "after", event->known & VMV_WATCH_AFTER ? event->after : NULL, event->len);
     json_put_known_hex(json, "pc", event->pc != 0, event->pc);
     inspect_put_stack(in, event->stack, event->pc);
 }

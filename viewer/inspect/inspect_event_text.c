@@ -215,12 +215,22 @@ static void put_exec(struct inspect_out *out, const struct vmv_event *event) {
     inspect_out_format(out, ")  space %" PRIu32, event->space);
 }
 
+static void put_seen(struct inspect_out *out, bool known, const uint8_t *bytes, uint64_t length) {
+    for (size_t i = 0; i < length && i < 8; i++) {
+        if (known) {
+            inspect_out_format(out, "%02x", bytes[i]);
+        } else {
+            inspect_out_text(out, "??");
+        }
+    }
+}
+
 static void put_watch(struct inspect_out *out, const struct vmv_event *event) {
     put_address(out, event->addr);
     inspect_out_text(out, "  ");
-    for (size_t i = 0; i < event->len && i < 8; i++) inspect_out_format(out, "%02x", event->before[i]);
+    put_seen(out, event->known & VMV_WATCH_BEFORE, event->before, event->len);
     inspect_out_text(out, " → ");
-    for (size_t i = 0; i < event->len && i < 8; i++) inspect_out_format(out, "%02x", event->after[i]);
+    put_seen(out, event->known & VMV_WATCH_AFTER, event->after, event->len);
     if (event->pc != 0) inspect_out_format(out, "  by 0x%" PRIx64, event->pc);
 }
 
