@@ -218,6 +218,12 @@ void vmv_writer_tick(struct vmv_writer *writer, uint64_t now) {
     if (now >= writer->events.t_first && now - writer->events.t_first >= CHUNK_NS) close_events(writer);
 }
 
+void vmv_writer_flush(struct vmv_writer *writer) {
+    if (writer->output.failed) return;
+    close_events(writer);
+    close_blobs(writer);
+}
+
 static void write_end(struct vmv_writer *writer, struct vmv_end *end) {
     const struct vmv_end *totals = &writer->output.totals;
     struct vmv_out payload = {0};

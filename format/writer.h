@@ -53,6 +53,8 @@ bool vmv_writer_idle(struct vmv_writer *writer); // does one slice (<= 1 MiB) of
 
 // Closes chunks that are older than 200 ms or full. `now` in ns of the trace.
 void vmv_writer_tick(struct vmv_writer *writer, uint64_t now);
+// Closes all open chunks, so that what was written so far can be read from the file.
+void vmv_writer_flush(struct vmv_writer *writer);
 // Does all that finish does but closing the descriptor and freeing, so that the trouble can still be asked for. Then
 // only trouble, bytes, pages, world and finish may be called.
 bool vmv_writer_complete(struct vmv_writer *writer, struct vmv_end *end);

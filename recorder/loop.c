@@ -344,6 +344,8 @@ static void stop_with_program(struct tracer *tracer) {
 static void tick(struct tracer *tracer, uint64_t now) {
     pass_signals(tracer, now);
     stop_with_program(tracer);
+    if (tracer->signals->keep_ring) sink_keep_ring(tracer->sink);
+    tracer->signals->keep_ring = 0;
     memcall_overdue(tracer, now);
     if (tracer->newborns) tree_adopt_orphans(tracer, now);
     frame_due(tracer, now);

@@ -44,6 +44,8 @@ static const char help_text[] =
     "      --no-env         keep the environment out of the trace, and where it lies on the stack\n"
     "      --max-size SIZE  the trace stays below SIZE: first contents stop, then recording;\n"
     "                       the program goes on\n"
+    "      --ring WHAT      a flight recorder: keep the last WHAT only, a time (60s, 5m) or a size\n"
+    "                       (500M); SIGUSR1 keeps what is held, as FILE.1, FILE.2 ...\n"
     "      --no-follow      record the program itself, not the processes it starts\n"
     "      --split-huge     follow writes within huge pages too; this splits them for good\n"
     "      --user NAME      run the program as user NAME, its groups and HOME included; the\n"
@@ -148,6 +150,21 @@ static bool parse_max_size(struct options *options, const char *text) {
     return bad("--max-size takes a size of at least 4M, not '%s'", text);
 }
 
+// A time has a unit of its own; without one, or with those of sizes, it is a size.
+static bool parse_ring(struct options *options, const char *text) {
+    char *end;
+    double value = strtod(text, &end);
+    double unit = strcmp(end, "s") == 0 ? 1e9 : strcmp(end, "min") == 0 || strcmp(end, "m") == 0 ? 60e9 : 0;
+    if (strcmp(end, "h") == 0) unit = 3600e9;
+    options->ring = text;
+    if (end > text && unit > 0 && value >= 1 && value * unit < 1e18) {
+        options->ring_ns = (uint64_t)(value * unit);
+        return true;
+    }
+    if (parse_size(text, &options->ring_bytes) && options->ring_bytes >= MAX_SIZE_LEAST) return true;
+    return bad("--ring takes a time from 1s on (60s, 5m, 1h) or a size of at least 4M (500M), not '%s'", text);
+}
+
 static bool parse_watch(struct options *options, const char *text) {
     const char *wrong = watch_parse(&options->watch, text);
     if (!wrong) return true;
@@ -185,6 +202,7 @@ enum long_option {
     OPT_SPLIT_HUGE,
     OPT_USER,
     OPT_WATCH,
+    OPT_RING,
     OPT_HELP,
     OPT_VERSION
 };
@@ -205,6 +223,7 @@ static const struct option long_options[] = {{"interval", required_argument, 0, 
                                              {"split-huge", no_argument, 0, OPT_SPLIT_HUGE},
                                              {"user", required_argument, 0, OPT_USER},
                                              {"watch", required_argument, 0, OPT_WATCH},
+                                             {"ring", required_argument, 0, OPT_RING},
                                              {"quiet", no_argument, 0, 'q'},
                                              {"verbose", no_argument, 0, 'v'},
                                              {"help", no_argument, 0, OPT_HELP},
@@ -252,6 +271,8 @@ static bool take_option(struct options *options, int option) {
     case OPT_SPLIT_HUGE:
         options->split_huge = true;
         return true;
+    case OPT_RING:
+        return parse_ring(options, optarg);
     case OPT_WATCH:
         return parse_watch(options, optarg);
     case OPT_USER:
@@ -272,6 +293,12 @@ static void set_defaults(struct options *options) {
                                 .embed_limit = 64ull << 20};
 }
 
+static bool fits_ring(const struct options *options) {
+    if (strcmp(options->output, "-") == 0) return bad("%s", "--ring needs a file: -o - cannot be taken back");
+    if (options->max_size) return bad("%s", "--ring and --max-size both bound the trace: use one of them");
+    return true;
+}
+
 // What a program that runs already cannot be given any more.
 static bool fits_attach(struct options *options, const char *program) {
     if (program) return bad("-p attaches to a process: '%s' cannot be run as well", program);
@@ -289,6 +316,7 @@ enum options_result options_parse(struct options *options, int argc, char **argv
         if (option == '?') return bad("this version has no option '%s'", argv[optind - 1]), OPTIONS_BAD;
         if (!take_option(options, option)) return OPTIONS_BAD;
     }
+    if (options->ring && !fits_ring(options)) return OPTIONS_BAD;
     if (options->attach) return fits_attach(options, argv[optind]) ? OPTIONS_RUN : OPTIONS_BAD;
     if (!argv[optind]) return bad("%s", "name a program to run"), OPTIONS_BAD;
     options->command = argv + optind;

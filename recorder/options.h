@@ -21,6 +21,8 @@ struct options {
     bool content;         // --content changed
     uint64_t embed_limit; // bytes
     uint64_t max_size;    // bytes of trace, 0: no limit
+    const char *ring;     // --ring as given, NULL: none
+    uint64_t ring_ns, ring_bytes;
     struct exclude exclude;
     struct watch_list watch;
     bool no_env;     // the environment stays out of the trace

@@ -225,6 +225,11 @@ static void take_result(struct session *session, struct record_result *result) {
              strerror(error), filter ? "; use --maps frames, which needs none" : "");
 }
 
+static struct vmv_writer *begin_another(void *user, int fd, char *error, size_t error_size) {
+    const struct session *session = user;
+    return trace_begin(fd, session->options, &session->sources, &session->subject, error, error_size);
+}
+
 static void begin(struct session *session, struct record_result *result) {
     char error[256];
     session->subject.start = monotonic_ns();
@@ -238,6 +243,12 @@ static void begin(struct session *session, struct record_result *result) {
         if (!writer) abort();
     }
     prepare_tracer(session, writer);
+    struct sink_ring ring = {.ns = session->options->ring_ns,
+                             .bytes = session->options->ring_bytes,
+                             .path = session->options->output,
+                             .begin = begin_another,
+                             .user = session};
+    if (session->options->ring && !result->error[0]) sink_set_ring(session->tracer.sink, &ring);
 }
 
 static bool start_watcher(struct session *session, struct record_result *result) {
@@ -305,7 +316,7 @@ static void run_launched(struct session *session, struct record_result *result) 
                         : "");
         return;
     }
-    session->signals = signals_catch(SIGNALS_LAUNCHED, false);
+    session->signals = signals_catch(SIGNALS_LAUNCHED, options->ring != NULL);
     session->subject.pid = session->launch.pid;
     session->subject.program = options->command;
     session->subject.environment = options->no_env ? NULL : environ;
@@ -374,7 +385,7 @@ static void run_attached(struct session *session, struct record_result *result) 
         return;
     }
     if (!choose_sources(session, result) || !open_output(session, result)) return;
-    session->signals = signals_catch(SIGNALS_ATTACHED, false);
+    session->signals = signals_catch(SIGNALS_ATTACHED, session->options->ring != NULL);
     snprintf(link, sizeof link, "/proc/%d/cwd", pid);
     ssize_t length = readlink(link, session->directory, sizeof session->directory - 1);
     session->directory[length > 0 ? length : 0] = 0;

@@ -3,7 +3,9 @@
 #include "fault_kind.h"
 #include "sink_frame.h"
 #include "sink_queue.h"
+#include "sink_ring.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +26,11 @@ struct sink_producer {
 };
 
 struct sink {
-    struct vmv_writer *writer;
+    struct vmv_writer *writer; // the older one of a ring
+    struct vmv_writer *young;  // of a ring; NULL: none now
+    struct ring ring;
+    bool has_ring;
+    _Atomic bool keep_ring;
     uint64_t start;
     pthread_t thread;
     pthread_mutex_t lock;
@@ -189,6 +195,16 @@ static void frame_release(struct sink *sink, struct sink_frame *frame) {
 
 // ---------------------------------------------------------------------------------------------- writer's side
 
+static void emit(struct sink *sink, const struct vmv_event *event) {
+    vmv_writer_event(sink->writer, event);
+    if (sink->young) vmv_writer_event(sink->young, event);
+}
+
+static void emit_with_stack(struct vmv_writer *writer, struct vmv_event *event, const struct sink_stack *stack) {
+    event->stack = vmv_writer_stack(writer, stack->regs, stack->regs_length, stack->sp, stack->bytes, stack->length);
+    vmv_writer_event(writer, event);
+}
+
 static void map_objects(struct sink *sink, struct vmv_event *event) {
     if (event->object && event->object < sink->object_room) event->object = sink->objects[event->object];
     struct vmv_mapping *maps = (struct vmv_mapping *)event->maps; // the queue's own copy
@@ -262,7 +278,7 @@ static void write_early(struct sink *sink, const struct vmv_event *fork) {
             continue;
         }
         fault.t = fork->t;
-        if (settle_fault(sink, &fault)) vmv_writer_event(sink->writer, &fault);
+        if (settle_fault(sink, &fault)) emit(sink, &fault);
     }
     sink->early_count = kept;
 }
@@ -274,10 +290,12 @@ static void write_event(struct sink *sink, struct sink_item *item) {
     if (event->type == VMV_EV_NONE) return;
     if (event->type == VMV_EV_FAULT && !settle_fault(sink, event)) return;
     if (event->type == VMV_EV_WATCH && !settle_watch(sink, event)) return;
-    if (item->has_stack)
-        event->stack = vmv_writer_stack(sink->writer, item->stack.regs, item->stack.regs_length, item->stack.sp,
-                                        item->stack.bytes, item->stack.length);
-    vmv_writer_event(sink->writer, event);
+    if (item->has_stack) {
+        emit_with_stack(sink->writer, event, &item->stack);
+        if (sink->young) emit_with_stack(sink->young, event, &item->stack);
+    } else {
+        emit(sink, event);
+    }
     if (event->type == VMV_EV_FORK && sink->early_count) write_early(sink, event);
 }
 
@@ -290,6 +308,9 @@ static void write_object(struct sink *sink, struct sink_item *item) {
         memset(sink->objects + sink->object_room, 0, (room - sink->object_room) * sizeof *sink->objects);
         sink->object_room = room;
     }
+    int copy = sink->young && item->fd >= 0 ? fcntl(item->fd, F_DUPFD_CLOEXEC, 3) : -1;
+    if (sink->has_ring) ring_keep_object(&sink->ring, &item->identity, item->fd);
+    if (sink->young) vmv_writer_object(sink->young, &item->identity, copy); // in the same order: the same number
     sink->objects[number] = vmv_writer_object(sink->writer, &item->identity, item->fd);
 }
 
@@ -347,6 +368,7 @@ static void write_item(struct sink *sink, struct sink_item *item) {
         break;
     case SINK_ITEM_FRAME:
         sink_frame_write(sink->writer, item->frame);
+        if (sink->young) sink_frame_write(sink->young, item->frame);
         frame_release(sink, item->frame);
         break;
     }
@@ -402,8 +424,30 @@ static void wait_for_work(struct sink *sink) {
 
 static bool embed_some(struct sink *sink, uint64_t now) {
     if (sink->size_limit) look_at_size(sink, now, 0);
-    return vmv_writer_idle(sink->writer);
+    bool more = vmv_writer_idle(sink->writer);
+    return (sink->young && vmv_writer_idle(sink->young)) || more;
 }
+
+static void turn_ring(struct sink *sink, uint64_t now) {
+    struct vmv_writer *writers[2];
+    if (sink->keep_ring) {
+        ring_keep(&sink->ring, now, writers);
+    } else {
+        ring_turn(&sink->ring, now, writers);
+    }
+    sink->keep_ring = false;
+    sink->writer = writers[0];
+    sink->young = writers[1];
+}
+
+void sink_set_ring(struct sink *sink, const struct sink_ring *options) {
+    pthread_mutex_lock(&sink->lock);
+    ring_init(&sink->ring, options, sink->writer);
+    sink->has_ring = true;
+    pthread_mutex_unlock(&sink->lock);
+}
+
+void sink_keep_ring(struct sink *sink) { sink->keep_ring = true; }
 
 static void *writer_thread(void *argument) {
     struct sink *sink = argument;
@@ -413,7 +457,9 @@ static void *writer_thread(void *argument) {
         write_due(sink);
         uint64_t now = sink_now(sink);
         pthread_mutex_unlock(&sink->lock);
+        if (sink->has_ring) turn_ring(sink, now);
         vmv_writer_tick(sink->writer, now);
+        if (sink->young) vmv_writer_tick(sink->young, now);
         bool more = embed_some(sink, now);
         pthread_mutex_lock(&sink->lock);
         if (!more && !all_done(sink)) wait_for_work(sink);
@@ -448,6 +494,7 @@ bool sink_finish(struct sink *sink, struct vmv_end *end, char *trouble, size_t t
     vmv_writer_complete(sink->writer, end);
     if (vmv_writer_trouble(sink->writer)) snprintf(trouble, trouble_size, "%s", vmv_writer_trouble(sink->writer));
     bool complete = vmv_writer_finish(sink->writer, end);
+    if (sink->has_ring) ring_free(&sink->ring);
     for (size_t i = 0; i < sink->producer_count; i++) sink_queue_free(&sink->producers[i].queue);
     for (size_t i = 0; i < sink->pool_count; i++) frame_free(sink->pool[i]);
     free(sink->objects);

@@ -27,6 +27,17 @@ struct sink *sink_create(struct vmv_writer *writer, uint64_t start_monotonic_ns,
 // Both are told in the trace. Any thread.
 enum sink_fill { SINK_TAKES_ALL, SINK_TAKES_NO_CONTENTS, SINK_FULL };
 enum sink_fill sink_fill(const struct sink *sink);
+// --ring: of two traces written at a time the older one lies at `path`, the younger beside it; both together hold at
+// least what is to be kept. To be called before the first event.
+struct sink_ring {
+    uint64_t ns, bytes; // to be kept: one of both
+    const char *path;
+    struct vmv_writer *(*begin)(void *user, int fd, char *error, size_t error_size);
+    void *user;
+};
+void sink_set_ring(struct sink *sink, const struct sink_ring *ring);
+void sink_keep_ring(struct sink *sink); // completes what the ring holds as PATH.1, PATH.2 ...; any thread
+
 // All producers must be done. Joins the writer thread after everything was written; the trace is then finished with
 // `end` (totals are filled in). Returns false if the trace is incomplete; `trouble` then holds why.
 bool sink_finish(struct sink *sink, struct vmv_end *end, char *trouble, size_t trouble_size);

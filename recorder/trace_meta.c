@@ -69,6 +69,7 @@ struct vmv_writer *trace_begin(int fd, const struct options *options, const stru
                             .faults_asked = options_faults_word(options->faults),
                             .exclude = excluded,
                             .watch = watched,
+                            .ring = options->ring ? options->ring : "",
                             .user = options->user ? options->user : "",
                             .register_set = ARCH_REGISTER_SET};
     if (subject->environment) {
