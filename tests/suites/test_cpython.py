@@ -33,7 +33,7 @@ class CPython(Case):
         python = find_python()
         if not python:
             self.skipTest("no python3 here has its test suite: install libpython3-testsuite")
-        command = [python, "-m", "test", "-v", "-W", "--timeout", "600", name]
+        command = [python, "-m", "test", "-v", "--timeout", "600", name]
         with tempfile.TemporaryDirectory() as folder:
             alone = run(command, timeout=1200, cwd=folder)
         path = self.fresh()
