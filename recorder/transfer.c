@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -26,23 +27,31 @@ struct kind {
     int64_t call;
     enum rest rest;
     unsigned buffer, length; // which arguments
+    unsigned position;       // which argument says where in the file, 0: none
     int64_t part_call;       // REST_PARTS
 };
 
 static const struct kind kinds[] = {
-    {SYS_write, REST_BUFFER, 1, 2, 0},
-    {SYS_sendto, REST_BUFFER, 1, 2, 0},
-    {SYS_recvfrom, REST_BUFFER, 1, 2, 0},
-    {SYS_read, REST_BUFFER, 1, 2, 0},
-    {SYS_pread64, REST_BUFFER, 1, 2, 0}, // of what has no position: is_cut()
-    {SYS_getrandom, REST_BUFFER, 0, 1, 0},
-    {SYS_sendfile, REST_LENGTH, 0, 3, 0},
-    {SYS_sendmmsg, REST_ELEMENTS, 1, 2, 0},
-    {SYS_recvmmsg, REST_ELEMENTS, 1, 2, 0},
-    {SYS_writev, REST_PARTS, 1, 2, SYS_write},
-    {SYS_sendmsg, REST_PARTS, 1, 0, SYS_sendto},
-    {SYS_recvmsg, REST_PARTS, 1, 0, SYS_recvfrom},
-    {SYS_io_uring_enter, REST_WAIT, 0, 1, 0},
+    {SYS_write, REST_BUFFER, 1, 2, 0, 0},
+    {SYS_pwrite64, REST_BUFFER, 1, 2, 3, 0},
+    {SYS_sendto, REST_BUFFER, 1, 2, 0, 0},
+    {SYS_recvfrom, REST_BUFFER, 1, 2, 0, 0},
+    {SYS_read, REST_BUFFER, 1, 2, 0, 0},
+    {SYS_pread64, REST_BUFFER, 1, 2, 3, 0},
+    {SYS_getrandom, REST_BUFFER, 0, 1, 0, 0},
+    {SYS_sendfile, REST_LENGTH, 0, 3, 0, 0},
+    {SYS_copy_file_range, REST_LENGTH, 0, 4, 0, 0},
+    {SYS_sendmmsg, REST_ELEMENTS, 1, 2, 0, 0},
+    {SYS_recvmmsg, REST_ELEMENTS, 1, 2, 0, 0},
+    {SYS_readv, REST_PARTS, 1, 0, 0, SYS_read},
+    {SYS_preadv, REST_PARTS, 1, 0, 3, SYS_read},
+    {SYS_preadv2, REST_PARTS, 1, 0, 3, SYS_read},
+    {SYS_writev, REST_PARTS, 1, 0, 0, SYS_write},
+    {SYS_pwritev, REST_PARTS, 1, 0, 3, SYS_write},
+    {SYS_pwritev2, REST_PARTS, 1, 0, 3, SYS_write},
+    {SYS_sendmsg, REST_PARTS, 1, 0, 0, SYS_sendto},
+    {SYS_recvmsg, REST_PARTS, 1, 0, 0, SYS_recvfrom},
+    {SYS_io_uring_enter, REST_WAIT, 0, 1, 0, 0},
 };
 
 static const struct kind *kind_of(int64_t call) {
@@ -51,18 +60,35 @@ static const struct kind *kind_of(int64_t call) {
     return NULL;
 }
 
-// Signals cut writes to pipes, sockets and devices short, never those to files (there a short write means that the disk
-// is full or a limit reached, and going on would raise SIGXFSZ); and of reads, those that make up what they give:
-// /dev/zero, /dev/random.
-static bool descriptor_may_be_cut(pid_t tid, int fd, int64_t call) {
-    enum { MEMORY_DEVICES = 1 };
+static bool stat_descriptor(pid_t tid, uint64_t fd, struct stat *status) {
     char path[64];
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", tid, (int)fd);
+    return stat(path, status) == 0;
+}
+
+// Of reads, those are cut short that make up what they give: /dev/zero, /dev/random.
+static bool read_may_be_cut(pid_t tid, uint64_t fd) {
+    enum { MEMORY_DEVICES = 1 };
     struct stat status;
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", tid, fd);
-    if (stat(path, &status) != 0) return false;
-    if (call == SYS_read || call == SYS_pread64)
-        return S_ISCHR(status.st_mode) && major(status.st_rdev) == MEMORY_DEVICES;
-    return (S_ISFIFO(status.st_mode) && call != SYS_sendfile) || S_ISSOCK(status.st_mode) || S_ISCHR(status.st_mode);
+    return stat_descriptor(tid, fd, &status) && S_ISCHR(status.st_mode) && major(status.st_rdev) == MEMORY_DEVICES;
+}
+
+// Of writes, those to pipes, sockets and devices, never those to files: there a short write means that the disk is full
+// or a limit reached.
+static bool write_may_be_cut(pid_t tid, uint64_t fd) {
+    struct stat status;
+    return stat_descriptor(tid, fd, &status) &&
+           (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode) || S_ISCHR(status.st_mode));
+}
+
+// Copies from descriptor to descriptor are, to files too; into a pipe they give only what the pipe holds. Where files
+// are limited a short copy may have come to the limit, and going on would raise SIGXFSZ.
+static bool copy_may_be_cut(pid_t tid, uint64_t fd) {
+    struct stat status;
+    struct rlimit limit;
+    if (!stat_descriptor(tid, fd, &status) || S_ISFIFO(status.st_mode)) return false;
+    if (!S_ISREG(status.st_mode)) return true;
+    return prlimit(tid, RLIMIT_FSIZE, NULL, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY;
 }
 
 // Whether fewer events are there than the call was to wait for.
@@ -85,7 +111,7 @@ static bool ring_lacks_events(pid_t tid, const uint64_t args[6]) {
 static size_t read_parts(const struct tracee *tracee, struct iovec parts[TRANSFER_PARTS_MAX]) {
     const uint64_t *args = tracee->transfer.args;
     uint64_t vector = args[1], count = args[2];
-    if (tracee->transfer.call != SYS_writev) {
+    if (tracee->transfer.call == SYS_sendmsg || tracee->transfer.call == SYS_recvmsg) {
         struct msghdr message;
         if (!peek(tracee->tid, args[1], &message, sizeof message)) return 0;
         vector = (uint64_t)message.msg_iov, count = message.msg_iovlen;
@@ -123,14 +149,37 @@ static bool is_cut(const struct tracee *tracee, const struct kind *kind) {
         return !(args[3] & (MSG_WAITFORONE | MSG_DONTWAIT)) && !args[4];
     case SYS_read:
     case SYS_pread64:
-        return descriptor_may_be_cut(tid, (int)args[0], kind->call);
+    case SYS_readv:
+    case SYS_preadv:
+    case SYS_preadv2:
+        return read_may_be_cut(tid, args[0]);
     case SYS_write:
+    case SYS_pwrite64:
     case SYS_writev:
-    case SYS_sendfile: // to a socket: into a pipe it gives only what the pipe holds
-        return descriptor_may_be_cut(tid, (int)args[0], kind->call);
+    case SYS_pwritev:
+    case SYS_pwritev2:
+        return write_may_be_cut(tid, args[0]);
+    case SYS_sendfile:
+        return copy_may_be_cut(tid, args[0]);
+    case SYS_copy_file_range:
+        return copy_may_be_cut(tid, args[2]);
     default:
         return true;
     }
+}
+
+// The call that does one part, with its arguments. False: no part is left.
+static bool prepare_part(const struct tracee *tracee, const struct kind *kind, int64_t *call, uint64_t args[6]) {
+    uint64_t done = (uint64_t)tracee->transfer.done, where = args[kind->position];
+    bool message = kind->part_call == SYS_sendto || kind->part_call == SYS_recvfrom;
+    bool positioned = kind->position && where != UINT64_MAX; // -1: the file's own position (preadv2(2))
+    struct iovec part = part_after(tracee, done);
+    *call = kind->part_call;
+    if (positioned) *call = kind->part_call == SYS_read ? SYS_pread64 : SYS_pwrite64;
+    args[3] = message ? args[2] /* flags */ : positioned ? where + done : 0;
+    args[1] = (uint64_t)part.iov_base, args[2] = part.iov_len;
+    args[4] = args[5] = 0;
+    return part.iov_len > 0;
 }
 
 // The registers of the call that does the next piece of the rest, before its system call instruction. False at the end.
@@ -140,18 +189,14 @@ static bool prepare(const struct tracee *tracee, const struct kind *kind, struct
     int64_t call = transfer->call;
     memcpy(args, transfer->args, sizeof args);
     if (kind->rest == REST_PARTS) {
-        struct iovec part = part_after(tracee, done);
-        if (!part.iov_len) return false;
-        call = kind->part_call;
-        args[3] = call == SYS_write ? 0 : transfer->args[2]; // flags
-        args[1] = (uint64_t)part.iov_base, args[2] = part.iov_len;
-        args[4] = args[5] = 0;
+        if (!prepare_part(tracee, kind, &call, args)) return false;
     } else if (kind->rest == REST_WAIT) {
         args[kind->length] = 0;
     } else {
         if (done >= args[kind->length]) return false;
         args[kind->length] -= done;
         if (kind->rest == REST_BUFFER) args[kind->buffer] += done;
+        if (kind->position) args[kind->position] += done;
         if (kind->rest == REST_ELEMENTS) args[kind->buffer] += done * sizeof(struct mmsghdr);
     }
     for (unsigned i = 0; i < 6; i++) arch_set_arg(regs, i, args[i]);

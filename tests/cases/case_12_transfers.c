@@ -74,25 +74,58 @@ static long do_recvmsg(int fd) {
 }
 static long do_getrandom(int fd) { return getrandom(copy, SIZE, 0); }
 static long do_read(int fd) { return read(fd, copy, SIZE); }
+static long do_readv(int fd) {
+    struct iovec parts[PARTS];
+    return readv(fd, parts, slices(parts, copy));
+}
+static long do_preadv(int fd) {
+    struct iovec parts[PARTS];
+    return preadv(fd, parts, slices(parts, copy), 4096);
+}
+static long do_pwrite(int fd) { return pwrite(fd, data, SIZE, 4096); }
+static long do_pwritev(int fd) {
+    struct iovec parts[PARTS];
+    return pwritev(fd, parts, slices(parts, data), 4096);
+}
+static long do_copy(int fd) {
+    off_t from = 0, to = 0;
+    return copy_file_range(file, &from, fd, &to, SIZE, 0);
+}
 
 static const struct kind {
     const char *name;
-    char over; // 'p'ipe, 's'ocket, or what is read
+    char over; // 'p'ipe, 's'ocket, 'r'eceived from one, a 'f'ile, or what makes up what it gives
     long (*call)(int fd);
-} kinds[] = {{"write", 'p', do_write},         {"writev", 'p', do_writev},       {"send", 's', do_send},
-             {"sendmsg", 's', do_sendmsg},     {"sendfile", 's', do_sendfile},   {"recv all", 'r', do_recv},
-             {"recvmsg all", 'r', do_recvmsg}, {"getrandom", '-', do_getrandom}, {"read urandom", '-', do_read}};
+} kinds[] = {
+    {"write", 'p', do_write},           {"writev", 'p', do_writev},         {"send", 's', do_send},
+    {"sendmsg", 's', do_sendmsg},       {"sendfile", 's', do_sendfile},     {"sendfile to a file", 'f', do_sendfile},
+    {"copy_file_range", 'f', do_copy},  {"recv all", 'r', do_recv},         {"recvmsg all", 'r', do_recvmsg},
+    {"getrandom", '-', do_getrandom},   {"read urandom", '-', do_read},     {"readv urandom", '-', do_readv},
+    {"preadv urandom", '-', do_preadv}, {"pwrite urandom", '-', do_pwrite}, {"pwritev urandom", '-', do_pwritev}};
+
+static bool is_copied(int fd) {
+    memset(copy, 0, SIZE);
+    return pread(fd, copy, SIZE, 0) == SIZE && memcmp(copy, data, SIZE) == 0;
+}
+
+static void run_alone(const struct kind *kind, int rounds) {
+    int whole = 0, right = 0;
+    for (int round = 0; round < rounds; round++) {
+        char name[] = "/tmp/vmvis-case-12-XXXXXX";
+        bool to_file = kind->over == 'f';
+        int fd = to_file ? mkstemp(name) : open("/dev/urandom", O_RDWR);
+        if (to_file) unlink(name);
+        whole += kind->call(fd) == SIZE;
+        right += !to_file || is_copied(fd);
+        close(fd);
+    }
+    printf("%s: %d short, %d wrong\n", kind->name, rounds - whole, rounds - right);
+}
 
 static void run(const struct kind *kind, int rounds) {
     int whole = 0, right = 0, ends[2];
     for (int round = 0; round < rounds; round++) {
         pthread_t partner;
-        if (kind->over == '-') {
-            int fd = open("/dev/urandom", O_RDONLY);
-            whole += kind->call(fd) == SIZE;
-            close(fd);
-            continue;
-        }
         if (kind->over == 'p' ? pipe(ends) : socketpair(AF_UNIX, SOCK_STREAM, 0, ends)) abort();
         bool receives = kind->over == 'r';
         int mine = receives ? ends[0] : ends[1], other = receives ? ends[1] : ends[0];
@@ -109,8 +142,7 @@ static void run(const struct kind *kind, int rounds) {
         if (receives) close(mine);
         close(other);
     }
-    printf("%s: %d short", kind->name, rounds - whole);
-    printf(kind->over == '-' ? "\n" : ", %d wrong\n", rounds - right);
+    printf("%s: %d short, %d wrong\n", kind->name, rounds - whole, rounds - right);
 }
 
 int main(int argc, char **argv) {
@@ -121,6 +153,7 @@ int main(int argc, char **argv) {
     unlink(name);
     for (size_t i = 0; i < SIZE; i++) data[i] = (unsigned char)(i * 2654435761u >> 13);
     if (write(file, data, SIZE) != SIZE) return 2;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) run(&kinds[i], rounds);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        (strchr("-f", kinds[i].over) ? run_alone : run)(&kinds[i], rounds);
     return 0;
 }
