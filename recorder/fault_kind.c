@@ -9,8 +9,10 @@ static void settle_resident(const struct vmv_mapping *mapping, const struct vmv_
     if (fault->access == VMV_ACCESS_UNKNOWN) fault->access = VMV_ACCESS_WRITE;
 }
 
+// What may not be touched at all was not: the fault ends in a signal or in EFAULT.
 static void settle_absent(const struct vmv_mapping *mapping, struct vmv_event *fault) {
     bool file = mapping->inode != 0;
+    if (!(mapping->flags & (VMV_MAP_R | VMV_MAP_W | VMV_MAP_X))) return;
     fault->kind = file ? VMV_FAULT_FILE : VMV_FAULT_FIRST_TOUCH;
     if (fault->access != VMV_ACCESS_UNKNOWN) return;
     if (!(mapping->flags & VMV_MAP_W)) {

@@ -154,33 +154,43 @@ static size_t read_stack(struct worker *worker, const struct served *served, pid
     return length;
 }
 
-static void record(struct worker *worker, const struct served *served, const struct uffd_msg *message, bool write) {
-    struct fault_server *s = worker->server;
-    struct vmv_event event = {
-        .type = VMV_EV_FAULT,
-        .t = sink_now(s->sink),
-        .space = served->space,
-        .pid = served->pid,
-        .tid = (int32_t)message->arg.pagefault.feat.ptid,
-        .addr = message->arg.pagefault.address,
-        .kind = VMV_FAULT_FIRST_TOUCH,
-        .access = write ? VMV_ACCESS_WRITE : VMV_ACCESS_READ,
-        .source = VMV_SOURCE_UFFD,
-    };
+struct seen {
+    struct vmv_event event;
+    struct sink_stack piece;
+};
+
+// What is to be told of the fault, while its thread waits. False: nothing.
+static bool look(struct worker *worker, const struct served *served, const struct uffd_msg *message, bool write,
+                 struct seen *seen) {
+    *seen = (struct seen){.event = {
+                              .type = VMV_EV_FAULT,
+                              .t = sink_now(worker->server->sink),
+                              .space = served->space,
+                              .pid = served->pid,
+                              .tid = (int32_t)message->arg.pagefault.feat.ptid,
+                              .addr = message->arg.pagefault.address,
+                              .kind = VMV_FAULT_FIRST_TOUCH,
+                              .access = write ? VMV_ACCESS_WRITE : VMV_ACCESS_READ,
+                              .source = VMV_SOURCE_UFFD,
+                          }};
+    struct vmv_event *event = &seen->event;
     struct procstat_syscall where;
-    struct sink_stack piece = {0};
-    if (event.tid && locate(worker, event.tid, &event.pid, &where)) {
-        event.kernel = where.where == PROCSTAT_IN_SYSCALL;
-        event.pc = where.pc;
-        piece.sp = where.sp;
-        if (event.pid == getpid()) return; // a read of our own
-        piece.length = read_stack(worker, served, event.tid, where.sp);
-        piece.bytes = worker->stack;
-    }
-    emit(s, &event, piece.length ? &piece : NULL);
+    if (!event->tid || !locate(worker, event->tid, &event->pid, &where)) return true;
+    event->kernel = where.where == PROCSTAT_IN_SYSCALL;
+    event->pc = where.pc;
+    if (event->pid == getpid()) return false; // a read of our own
+    seen->piece.sp = where.sp;
+    seen->piece.length = read_stack(worker, served, event->tid, where.sp);
+    seen->piece.bytes = worker->stack;
+    return true;
+}
+
+static void tell(struct fault_server *s, struct seen *seen) {
+    bool has_stack = seen->piece.length > 0, write = seen->event.access == VMV_ACCESS_WRITE;
+    emit(s, &seen->event, has_stack ? &seen->piece : NULL);
     s->faults++;
     *(write ? &s->writes : &s->reads) += 1;
-    s->stacks += piece.length > 0;
+    s->stacks += has_stack;
 }
 
 // The program must go on: the mapping is left to the kernel from now on.
@@ -218,8 +228,10 @@ static void serve_fault(struct worker *worker, const struct served *served, cons
     if (flags & (UFFD_PAGEFAULT_FLAG_WP | UFFD_PAGEFAULT_FLAG_MINOR))
         resolved = fault_resolve_other(served->uffd, addr, flags);
     else {
-        record(worker, served, message, write);
+        struct seen seen;
+        bool ours = !look(worker, served, message, write, &seen);
         resolved = fault_resolve_missing(served->uffd, addr, write, s->zeros, &failure);
+        if (!ours && failure != ENOENT) tell(s, &seen); // ENOENT: unmapped meanwhile, nothing was touched
     }
     if (resolved == FAULT_RACED) s->races++;
     if (resolved == FAULT_RACED && goes_round(worker, addr)) resolved = FAULT_FAILED, failure = EEXIST;

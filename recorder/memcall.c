@@ -109,13 +109,6 @@ void memcall_restore_untraced(struct tracee *tracee, uint64_t at) {
     poke(tracee->tid, at, &flags, sizeof flags);
 }
 
-// The kernel's order of this call and those beside it is not known.
-static void lose_order(struct rec_space *space, struct tracee *tracee) {
-    if (tracee->call_disordered) return;
-    tracee->call_disordered = true;
-    space->disordered++;
-}
-
 // The program's own use of userfaultfd wins: what it is about to register is given up first. And collapsing fails on
 // pages that are write-protected: the protection is taken off.
 static void make_way(struct tracer *tracer, struct tracee *tracee) {
@@ -145,7 +138,7 @@ static void enter_call(struct tracer *tracer, struct tracee *tracee) {
     if (call_changes_mappings(tracee->call)) call_order_enter(space, tracee);
     tracee->call_since = tracer_now(tracer);
     tracee->call_old = space->model->brk;
-    if (space->disordered && call_changes_mappings(tracee->call)) lose_order(space, tracee);
+    if (space->given_up && call_changes_mappings(tracee->call)) tracee->call_disordered = true;
     tracer_resume(tracer, tracee, TRACEE_IN_CALL, 0);
 }
 
@@ -268,7 +261,8 @@ void memcall_entry(struct tracer *tracer, struct tracee *tracee) {
 }
 
 static void give_up_order(struct tracer *tracer, struct rec_space *space, struct tracee *tracee) {
-    lose_order(space, tracee);
+    tracee->call_disordered = tracee->call_given_up = true;
+    space->given_up++;
     tracer_note(tracer, VMV_EV_NOTE, space, "a memory call of thread %d takes long: its order with others is unknown",
                 tracee->tid);
     call_order_leave(space, tracee);
@@ -380,10 +374,10 @@ static void emit_call(struct tracer *tracer, struct tracee *tracee, int64_t ret)
     if (tracee->call == CALL_FOREIGN) memcall_follow_maps(tracer, space);
     if (call_may_be_partial(tracee->call, tracee->call_args, ret) || tracee->call_disordered)
         memcall_follow_maps(tracer, space);
-    if (tracee->call_disordered) space->disordered--;
-    tracee->call_disordered = false;
+    if (tracee->call_given_up) space->given_up--;
+    tracee->call_disordered = tracee->call_given_up = false;
     // Calls beside this one may have taken effect already, though their ends are not known yet.
-    bool alone = space->in_call == tracee && !tracee->next_in_call && !space->disordered;
+    bool alone = space->in_call == tracee && !tracee->next_in_call && !space->given_up;
     if (tracer->compare && alone) compare_with_kernel(tracer, space, tracee, ret);
 }
 

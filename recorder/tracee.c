@@ -47,8 +47,8 @@ static void leave_space(struct tracee *tracee) {
     struct rec_space *space = tracee->process ? tracee->process->space : NULL;
     if (!space) return;
     call_order_leave(space, tracee);
-    if (tracee->call_disordered) space->disordered--;
-    tracee->call_disordered = false;
+    if (tracee->call_given_up) space->given_up--;
+    tracee->call_given_up = false;
 }
 
 void tracee_remove(struct tracee_table *table, struct tracee *tracee) {

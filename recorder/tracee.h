@@ -62,7 +62,7 @@ struct rec_space {
     struct fault_server *server;     // serves its userfaultfd, NULL: none does
     struct tracee *in_call;          // in a memory call, from entry to exit, that has an order with others
     struct tracee *waiting;          // QUEUED, first come first served
-    unsigned disordered;             // calls under way whose order with others is unknown: the maps are read after each
+    unsigned given_up;               // calls under way that others do not wait for any more
     uint64_t last_frame, next_frame; // ns: when, and when the next is due
     uint64_t cpu_ns;                 // of its processes at the last frame
     struct page_span *owed;          // written pages whose contents were not copied yet
@@ -117,7 +117,8 @@ struct tracee {
     struct call_reach call_reach;
     uint64_t call_since; // ns, when it was let in
     uint64_t call_old;   // brk before; bytes of the shared memory segment
-    bool call_disordered;
+    bool call_disordered; // its order with others is unknown: the maps are read after it
+    bool call_given_up;   // counted in rec_space.given_up
     uint64_t untraced_at; // where clone3 had CLONE_UNTRACED, to be put back; 0: nowhere
     bool has_stack;
     uint64_t stack_sp, stack_pc;

@@ -1,5 +1,6 @@
 // Eight threads that map, unmap, protect and move ranges that overlap, all the time.   case_order SECONDS SEED
 // In the end says what /proc/self/maps has in the arena.
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -20,6 +21,7 @@ enum { THREADS = 8, PAGES = 256, PAGE = 4096 };
 
 static _Atomic bool done;
 static uint64_t seed;
+static int zero; // /dev/zero: reading from it touches a page, or fails where there is none
 
 static uint64_t next(uint64_t *state) { // xorshift
     *state ^= *state << 13, *state ^= *state >> 7, *state ^= *state << 17;
@@ -33,7 +35,7 @@ static void step(uint64_t *state) {
     char *at = ARENA + first * PAGE, *other = ARENA + next(state) % (PAGES - 16) * PAGE;
     size_t length = count * PAGE;
     int protection = protections[next(state) % 4], anonymous = MAP_PRIVATE | MAP_ANONYMOUS;
-    switch (next(state) % 10) {
+    switch (next(state) % 12) {
     case 0:
     case 1:
     case 2:
@@ -57,6 +59,11 @@ static void step(uint64_t *state) {
     case 8:
         madvise(at, length, next(state) % 2 ? MADV_DONTNEED : MADV_FREE);
         break;
+    case 9:
+    case 10:
+        for (size_t i = 0; i < count && read(zero, at + i * PAGE, 1) <= 1; i++) {
+        }
+        break;
     default: {
         char *free_choice = mmap(NULL, length, PROT_READ | PROT_WRITE, anonymous, -1, 0);
         free_choice[0] = 1;
@@ -74,6 +81,7 @@ static void *run(void *number) {
 int main(int argc, char **argv) {
     double seconds = argc > 1 ? atof(argv[1]) : 2;
     pthread_t threads[THREADS];
+    zero = open("/dev/zero", O_RDONLY);
     seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
     for (uintptr_t i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, run, (void *)i);
     nanosleep(&(struct timespec){(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)}, NULL);

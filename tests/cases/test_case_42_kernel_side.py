@@ -1,8 +1,8 @@
 """The kernel reads and writes the program's memory: fresh buffers, signal frames, results, futexes; also as a plain user.
 
 Guard: recorder/track.c, which asks for UFFD_USER_MODE_ONLY with asynchronous write-protection alone: with missing pages
-served in that mode, read() gave EFAULT and signal frames on a fresh stack killed the program. recorder/transfer.c: without SYS_readv in its table one readv() in a
-hundred that a frame fell into came back short, as fresh pages are slow to come under userfaultfd.
+served in that mode, read() gave EFAULT and signal frames on a fresh stack killed the program. recorder/transfer.c: without SYS_readv in its table one readv() in eighty
+came back short, as fresh pages are slow to come under userfaultfd and a frame falls into it.
 """
 
 import os
