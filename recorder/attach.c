@@ -172,17 +172,20 @@ static bool is_group_stopped(const struct tracer *tracer, const struct tracee *t
 }
 
 // Through one of its threads: one that stands already, else one that must be woken for it.
-static void watch(struct tracer *tracer, struct rec_space *space) {
+void attach_watch(struct tracer *tracer, struct rec_space *space) {
+    space->watch_due = true; // until one stood where a call can be injected, and not at a signal, say
     for (int asleep = 0; asleep < 2 && !space->track; asleep++) {
         size_t bucket = 0;
         for (struct tracee *t = NULL; !space->track && (t = tracee_next(&tracer->table, &bucket, t));) {
-            if (!t->process) continue;
+            if (!hold_is_of(t, space)) continue;
             bool stands = t->held || is_group_stopped(tracer, t);
             if (!stands && asleep && stop_asleep(tracer, t)) {
                 mend_held(tracer, t);
                 stands = true;
             }
-            if (stands) space_watch_pages(tracer, space, t);
+            if (!stands) continue;
+            space_watch_pages(tracer, space, t);
+            space->watch_due = false;
         }
     }
     space_watch_mappings(tracer, space);
@@ -201,7 +204,7 @@ void attach_begin(struct tracer *tracer, const struct perf_records_options *opti
     memcall_follow_maps(tracer, space); // as they are now that nothing runs
     if (options) open_records(tracer, options);
     space_watch_writes(tracer, root->process, true);
-    if (tracer->sources->faults != VMV_SOURCE_NONE) watch(tracer, space);
+    if (tracer->sources->faults != VMV_SOURCE_NONE) attach_watch(tracer, space);
     hold_let_go(&hold);
     frame_take(tracer, space, VMV_FRAME_INTERVAL, NULL, true);
 }

@@ -16,6 +16,9 @@ int attach_seize(struct tracer *tracer);
 // Starts fault records with the threads held (`options` as for perf_records_open; NULL: none), reads the address space
 // as it is, makes its pages watched and takes the first frame. Trouble with the records is noted in the trace.
 void attach_begin(struct tracer *tracer, const struct perf_records_options *options);
+// Makes the pages of an address space watched whose threads are held. Where none of them stands where a call can be
+// injected, space->watch_due stays set, and it is tried again at the next frame.
+void attach_watch(struct tracer *tracer, struct rec_space *space);
 // The last frame; all threads are left running or stopped as they would be alone.
 void attach_end(struct tracer *tracer);
 

@@ -31,7 +31,7 @@ static bool asks_for_listener(const struct arch_regs *regs) {
 void confine_entry(struct tracer *tracer, struct tracee *tracee, struct arch_regs *regs) {
     struct rec_process *process = tracee->process;
     tracee->call = CALL_NONE;
-    if (asks_for_strict(regs)) {
+    if (asks_for_strict(regs) && !tracer->every_call) { // attached to, it has no filter of ours
         tracee->strict = true;
         answer(tracer, tracee, regs, 0);
         return;

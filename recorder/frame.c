@@ -3,6 +3,7 @@
 #include "tracer.h"
 
 #include "arch.h"
+#include "attach.h"
 #include "hold.h"
 #include "mend.h"
 #include "objects.h"
@@ -365,13 +366,17 @@ void frame_take(struct tracer *tracer, struct rec_space *space, enum vmv_frame_w
     if (!at) frame->event.pid = space->pid;
     frame->event.frame = tracer->frames++;
     frame->event.why = (uint8_t)why;
-    frame->as_found = space->as_found && !space->frames;
     size_t bucket = 0;
     for (struct tracee *t = NULL; (t = tracee_next(&tracer->table, &bucket, t));)
         if (hold_is_of(t, space) && (hold || t == at)) add_thread(&holding, frame, t);
     if (tracer->options->maps_frames || space->maps_hidden) memcall_follow_maps(tracer, space);
     struct scan scan = {tracer, space, frame, {0}, HUGE_COPY_BYTES};
-    if (space->track) scan_pages(&scan);
+    if (space->watch_due && hold) attach_watch(tracer, space);
+    frame->as_found = space->as_found;
+    if (space->track) {
+        space->as_found = false;
+        scan_pages(&scan);
+    }
     track_runs_free(&scan.wanted);
     hold_let_go(&holding);
     if (many) hold_prefer_tracer(false);

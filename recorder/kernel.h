@@ -38,6 +38,11 @@ struct kernel_rseq_configuration {
     uint32_t rseq_abi_size, signature, flags, pad;
 };
 
+enum { KERNEL_PTRACE_GET_USER_DISPATCH = 0x4211 }; // PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG, 6.4
+struct kernel_user_dispatch {
+    uint64_t on, selector, offset, length; // on: PR_SYS_DISPATCH_ON, or 0
+};
+
 #ifndef PAGEMAP_SCAN
 #define PAGEMAP_SCAN _IOWR('f', 16, struct pm_scan_arg)
 struct page_region {

@@ -207,12 +207,21 @@ int procstat_signals(pid_t pid, pid_t tid, struct procstat_signals *out) {
     return all ? 0 : -ESRCH;
 }
 
-int procstat_seccomp_filters(pid_t pid, pid_t tid) {
+static int status_number(pid_t pid, pid_t tid, const char *key) {
     char text[16384]; // a long list of groups stands before what is sought
-    uint64_t count;
+    uint64_t value;
     ssize_t got = read_task(pid, tid, "status", text, sizeof text);
     if (got < 0) return (int)got;
-    return field(text, "\nSeccomp_filters:", 10, &count) ? (int)count : -ENODATA;
+    return field(text, key, 10, &value) ? (int)value : -ENODATA;
+}
+
+int procstat_seccomp_filters(pid_t pid, pid_t tid) { return status_number(pid, tid, "\nSeccomp_filters:"); }
+
+int procstat_seccomp_mode(pid_t pid, pid_t tid) { return status_number(pid, tid, "\nSeccomp:"); }
+
+pid_t procstat_tracer(pid_t pid) {
+    int tracer = status_number(pid, pid, "\nTracerPid:");
+    return tracer > 0 ? tracer : 0;
 }
 
 int procstat_capabilities(pid_t pid, uint64_t *effective) {

@@ -51,6 +51,10 @@ struct procstat_signals { // bit n-1: signal n
 int procstat_signals(pid_t pid, pid_t tid, struct procstat_signals *out);
 // Number of seccomp filters on a thread; -ENODATA where the kernel does not tell (before 5.9); other negative errno.
 int procstat_seccomp_filters(pid_t pid, pid_t tid);
+// SECCOMP_MODE_DISABLED, _STRICT or _FILTER of a thread; -ENODATA where the kernel has none; other negative errno.
+int procstat_seccomp_mode(pid_t pid, pid_t tid);
+// Who traces a process: 0 nobody, or one whom this PID namespace does not show.
+pid_t procstat_tracer(pid_t pid);
 // The thread's name (comm). 0, -ESRCH.
 int procstat_name(pid_t pid, pid_t tid, char name[16]);
 struct procstat_ids { // effective

@@ -134,7 +134,7 @@ static void prepare_tracer(struct session *session, struct vmv_writer *writer) {
     tracer->compare = getenv("VMVIS_COMPARE") != NULL;
     tracer->signals = session->signals;
     int filters = procstat_seccomp_filters(getpid(), getpid());
-    tracer->own_filters = filters < 0 ? -1 : filters + !session->options->maps_frames;
+    tracer->own_filters = filters < 0 ? -1 : filters + (!session->options->maps_frames && !session->options->attach);
     tracer->every_call = session->options->attach && !session->options->maps_frames;
     if (session->options->attach) return; // its threads are found when they are seized
     struct rec_process *process = process_add(&tracer->table, tracer->root, getpid());

@@ -70,7 +70,8 @@ struct rec_space {
     unsigned frames;
     struct governor_space budget;
     bool maps_hidden;   // memory calls may pass unseen (confine.c): its mappings are read at frames
-    bool as_found;      // it was there before it came into view
+    bool as_found;      // it was there before it came into view, and no frame has its pages yet
+    bool watch_due;     // attached to, but its pages are not watched yet
     uint64_t huge_next; // where copying huge pages goes on
     struct rec_space *next;
 };

@@ -2,10 +2,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/seccomp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <unistd.h>
 
 #include "arch.h"
@@ -65,18 +67,29 @@ static int negotiate(int uffd, const struct track *track, const struct sources *
     return ioctl(uffd, UFFDIO_API, &api) == 0 ? 0 : -errno;
 }
 
-static bool filters_permit(const struct track_options *options, int *count) {
-    *count = options->own_filters < 0 ? 0 : procstat_seccomp_filters(options->pid, options->tid);
-    return options->own_filters < 0 || *count <= options->own_filters; // an unknown number (negative) passes
+static bool dispatches_its_calls(pid_t tid) {
+    struct kernel_user_dispatch dispatch = {0};
+    return ptrace((enum __ptrace_request)KERNEL_PTRACE_GET_USER_DISPATCH, tid, sizeof dispatch, &dispatch) == 0 &&
+           dispatch.on;
+}
+
+// An injected call must not meet what the thread has made of system calls: that could kill it.
+static bool may_inject(const struct track_options *options, char *why, size_t why_size) {
+    why[0] = 0;
+    int count = options->own_filters < 0 ? 0 : procstat_seccomp_filters(options->pid, options->tid);
+    if (options->own_filters >= 0 && count > options->own_filters) { // an unknown number (negative) passes
+        snprintf(why, why_size, "the program has seccomp filters of its own (%d in all): nothing is injected", count);
+    } else if (procstat_seccomp_mode(options->pid, options->tid) == SECCOMP_MODE_STRICT) {
+        snprintf(why, why_size, "the program is in seccomp's strict mode: nothing is injected");
+    } else if (dispatches_its_calls(options->tid)) {
+        snprintf(why, why_size, "the program dispatches its system calls itself: nothing is injected");
+    }
+    return !why[0];
 }
 
 static int open_uffd(struct track *track, const struct sources *sources, const struct track_options *options,
                      struct inject_result *injected, char *why, size_t why_size) {
-    int filters;
-    if (!filters_permit(options, &filters)) {
-        snprintf(why, why_size, "the program has seccomp filters of its own (%d in all): nothing is injected", filters);
-        return -EPERM;
-    }
+    if (!may_inject(options, why, why_size)) return -EPERM;
     int fd = make_uffd(options->pid, options->tid, track->missing ? 0 : UFFD_USER_MODE_ONLY, injected);
     if (fd < 0) {
         snprintf(why, why_size, "no userfaultfd could be made in process %d: %s", (int)options->pid, strerror(-fd));

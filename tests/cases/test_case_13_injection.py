@@ -1,15 +1,19 @@
 """Calls injected at exec and after fork, under a rain of signals; static programs without libc; vsyscall.
 
 Guard: recorder/inject.c PTRACE_SETSIGMASK: without blocking signals meanwhile, handlers ran on the registers of the
-injected call, and the program died.
+injected call, and the program died. recorder/frame.c watch_due: without it the trace of a program that was attached to
+while it stood at a signal had no pages.
 """
 
 import platform
+import signal
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 
 from cases import BUSY, WorldCase, main, program
+from vmvis import RECORD, Recording
 
 STATIC = r"""
 static long call(long n, long a, long b, long c, long d, long e, long f) {
@@ -54,6 +58,30 @@ class Injection(WorldCase):
                         recording = self.compare([path], *options, *BUSY)
                         self.assertEqual((recording.result.out, recording.result.status), ("all good\n", 6))
                         self.assertEqual(len(recording.events("munmap")), 1000)
+
+    def test_attached_under_signals(self):
+        """It stands at a signal most of the time."""
+        for _ in range(6):
+            path = self.fresh()
+            target = subprocess.Popen([program("case_14_attached"), "signals"], stdin=subprocess.PIPE,
+                                      stdout=subprocess.PIPE)
+            try:
+                self.assertEqual(target.stdout.readline(), b"ready\n")
+                recorder = subprocess.Popen([RECORD, "-q", "-o", path, *BUSY, "-p", str(target.pid)])
+                try:
+                    time.sleep(0.25)
+                    recorder.send_signal(signal.SIGINT)
+                    self.assertEqual(recorder.wait(20), 0)
+                finally:
+                    recorder.kill()
+                    recorder.wait()
+                self.assertEqual((target.communicate(timeout=20)[0], target.returncode), (b"all good\n", 4))
+            finally:
+                target.kill()
+                target.communicate()
+            recording = Recording(path, None)
+            self.assert_clean(recording)
+            self.assertGreater(recording.info["pages_captured"], 20)
 
 
 if __name__ == "__main__":
