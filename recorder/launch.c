@@ -1,6 +1,7 @@
 #include "launch.h"
 
 #include "filter.h"
+#include "procstat.h"
 #include "user.h"
 
 #include <errno.h>
@@ -114,9 +115,10 @@ int launch_start(struct launch *launch, const char *path, char **command, const 
     free(shell);
     close(go[0]);
     close(result[1]);
-    *launch = (struct launch){pid, go[1], result[0]};
+    *launch = (struct launch){pid, go[1], result[0], 0};
     int error = attach(pid);
     if (error == 0) return 0;
+    launch->tracer = procstat_tracer(pid);
     close(go[1]);
     close(result[0]);
     waitpid(pid, NULL, 0);

@@ -9,8 +9,9 @@ struct program_user;
 
 struct launch {
     pid_t pid;
-    int go;     // writing lets it execute
-    int result; // reading gives the errno of a failed exec, or the end of file when it succeeded
+    int go;       // writing lets it execute
+    int result;   // reading gives the errno of a failed exec, or the end of file when it succeeded
+    pid_t tracer; // when it could not be attached to: who traces it already, 0: nobody
 };
 
 struct launch_how {

@@ -4,6 +4,7 @@
 #include "fault_server.h"
 #include "launch.h"
 #include "objects.h"
+#include "obstacle.h"
 #include "output.h"
 #include "perf_records.h"
 #include "signals.h"
@@ -78,10 +79,16 @@ static bool find_user(struct session *session, struct record_result *result) {
 static bool choose_sources(struct session *session, struct record_result *result) {
     char why[400];
     enum faults_choice faults = session->options->faults;
-    sources_probe(&session->sources, session->options->user != NULL, faults == FAULTS_AUTO || faults == FAULTS_RECORDS);
+    bool records = faults == FAULTS_AUTO || faults == FAULTS_RECORDS;
+    const char *fatal = obstacle_fatal_call(records, !session->options->maps_frames);
+    if (fatal)
+        return not_started(result, 125, "cannot record here: the sandbox it runs in kills for %s(2)%s", fatal,
+                           "; run vmvis-record outside of it, or have such calls permitted or refused (systemd: "
+                           "SystemCallFilter=@debug, SystemCallErrorNumber=EPERM)");
+    sources_probe(&session->sources, session->options->user != NULL, records);
     if (sources_resolve(&session->sources, options_faults_word(session->options->faults), why, sizeof why) == 0)
         return true;
-    return not_started(result, 125, "--faults=%s: %s", options_faults_word(session->options->faults), why);
+    return not_started(result, 125, "%s%s", why, "");
 }
 
 // Of the pieces of stack in faults nothing is withheld but what lies at the environment: with --exclude of addresses or
@@ -309,11 +316,8 @@ static void run_launched(struct session *session, struct record_result *result) 
     int error = launch_start(&session->launch, path, options->command, &how);
     if (error) {
         output_withdraw(&session->output, options->output);
-        not_started(result, 125, "cannot trace: %s%s", strerror(-error),
-                    error == -EPERM || error == -ENOSYS
-                        ? "; a container or a security module forbids ptrace: allow it (--cap-add=SYS_PTRACE, or "
-                          "kernel.yama.ptrace_scope below 3)"
-                        : "");
+        obstacle_of_seize(error, session->launch.tracer, result->error, sizeof result->error);
+        result->status = 125;
         return;
     }
     session->signals = signals_catch(SIGNALS_LAUNCHED, options->ring != NULL);

@@ -134,12 +134,25 @@ static int fetching_works(void) {
     return error;
 }
 
+// 0 or a negative errno.
+static int registering_works(int uffd) {
+    size_t size = (size_t)sysconf(_SC_PAGESIZE);
+    char *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED) return -errno;
+    struct uffdio_register range = {.range = {.start = (uintptr_t)page, .len = size},
+                                    .mode = UFFDIO_REGISTER_MODE_MISSING};
+    int error = ioctl(uffd, UFFDIO_REGISTER, &range) == 0 ? 0 : -errno;
+    munmap(page, size);
+    return error;
+}
+
 static void probe_uffd(struct sources *s, bool program_drops_privileges) {
     int fetching = hidden("uffd") ? -ENOSYS : fetching_works();
     int fd = fetching ? fetching : open_uffd(0, 0, &s->uffd_features);
-    s->uffd_errno = fd < 0 ? -fd : 0;
+    int error = fd < 0 ? fd : registering_works(fd);
+    s->uffd_errno = -error;
     if (fd >= 0) close(fd);
-    s->uffd_full = fd >= 0;
+    s->uffd_full = error == 0;
     if (s->uffd_full && program_drops_privileges && !sysctl_allows_uffd()) {
         s->uffd_full = false;
         s->uffd_errno = EPERM;

@@ -91,6 +91,12 @@ static int open_uffd(struct track *track, const struct sources *sources, const s
                      struct inject_result *injected, char *why, size_t why_size) {
     if (!may_inject(options, why, why_size)) return -EPERM;
     int fd = make_uffd(options->pid, options->tid, track->missing ? 0 : UFFD_USER_MODE_ONLY, injected);
+    if (fd == -EPERM && track->missing && track->changed == SOURCES_CHANGED_WP_ASYNC) { // it dropped its privileges
+        track->missing = false;
+        snprintf(why, why_size, "process %d may not have a userfaultfd for all faults: written pages alone are known",
+                 (int)options->pid);
+        fd = make_uffd(options->pid, options->tid, UFFD_USER_MODE_ONLY, injected);
+    }
     if (fd < 0) {
         snprintf(why, why_size, "no userfaultfd could be made in process %d: %s", (int)options->pid, strerror(-fd));
         return fd;

@@ -3,13 +3,16 @@ VMVIS_HIDE for each source.
 
 Guard: recorder/sources.c, which tries each interface before the program starts: with the probe of pidfd_getfd left out
 the trace claimed fault records that it did not have. recorder/peek.c: without /proc/PID/mem where process_vm_readv is
-refused marks had no text.
+refused marks had no text. recorder/obstacle.c: without obstacle_fatal_call a sandbox that kills killed the recorder,
+which said nothing.
 
-Imitated: a container's profile by seccomp filters that refuse calls; no container engine is used.
+Imitated: a container's profile by seccomp filters that refuse calls, or kill; no container engine is used. kernel.yama.ptrace_scope by a
+file of that name, and ptrace refused.
 """
 
 import os
 import re
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -85,6 +88,28 @@ class Refused(WorldCase):
         self.refusal(["seccomp:EPERM"], "seccomp", "--maps frames")
         self.refusal(["userfaultfd:EPERM"], "--faults=uffd", "userfaultfd", options=["--faults=uffd"])
         self.refusal(["perf_event_open:EPERM"], "--faults=records", "perf", options=["--faults=records"])
+
+    def test_sandbox_that_kills(self):
+        for call in ("ptrace", "perf_event_open", "userfaultfd", "process_vm_readv", "pidfd_getfd", "pagemap_scan",
+                     "uffdio_register", "kcmp"):
+            with self.subTest(call=call):
+                words = ["sandbox", "systemd"] + ([call + "(2)"] if "_" not in call else [])
+                self.refusal([call + ":KILL"], *words)
+        self.refusal(["ptrace:TRAP"], "sandbox", "ptrace(2)")
+        path, result = self.denied(["perf_event_open:KILL"], "--faults=frames")
+        self.check(result, path, "frames", "")
+
+    def test_yama(self):
+        if os.getuid() != 0 or not shutil.which("unshare"):
+            self.skipTest("only root can show another /proc/sys to the recorder")
+        for scope, word in (("1", "SYS_PTRACE"), ("2", "as root"), ("3", "reboot")):
+            with self.subTest(scope=scope), tempfile.TemporaryDirectory() as folder:
+                Path(folder, "yama").mkdir()
+                Path(folder, "yama", "ptrace_scope").write_text(scope + "\n")
+                shown = ["unshare", "-m", "sh", "-c", 'mount --bind "$0" /proc/sys/kernel && exec "$@"', folder]
+                result = run([*shown, DENY, "ptrace:EPERM", "--", RECORD, "-q", "-o", self.fresh(), "--", "echo", "x"])
+                self.assertEqual((result.status, result.out), (125, ""), result)
+                self.assert_one_line(result.err, "cannot trace", word)
 
     def test_without_a_filter(self):
         path, result = self.denied(["seccomp:EPERM"], "--maps", "frames")

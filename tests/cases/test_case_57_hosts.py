@@ -1,6 +1,7 @@
 """Already traced, nested, in a PID namespace: works or is refused with the cause.
 
-Guard: recorder/record.c run_launched: with the error of PTRACE_SEIZE not looked at the program ran unrecorded.
+Guard: recorder/record.c run_launched: with the error of PTRACE_SEIZE not looked at the program ran unrecorded;
+with its tracer not asked for, a container was blamed for what strace did.
 
 Imitated: gVisor, WSL1 and proot, where PTRACE_SEIZE is missing, by a filter that refuses ptrace (test_case_53_refused).
 """
@@ -25,7 +26,7 @@ class Hosts(WorldCase):
         result = run(["strace", "-f", "-o", "/dev/null", RECORD, "-q", "-o", path, "--", "echo", "hello"])
         self.assertEqual(result.status, 125, result)
         self.assertEqual(result.out, "")
-        self.assert_one_line(result.err, "cannot trace")
+        self.assert_one_line(result.err, "cannot trace", "(strace)", "without -f")
         self.assertFalse(path.exists())
 
     def test_under_strace_that_does_not_follow(self):
@@ -39,7 +40,7 @@ class Hosts(WorldCase):
         outer, inner = self.fresh("outer.vmv"), self.fresh("inner.vmv")
         result = run([RECORD, "-q", "-o", outer, "--", RECORD, "-q", "-o", inner, "--", "echo", "hello"])
         self.assertEqual(result.status, 125, result)
-        self.assert_one_line(result.err, "cannot trace")
+        self.assert_one_line(result.err, "cannot trace", "(vmvis-record)", "outside of it")
         self.assert_clean(Recording(outer, result))
 
     def test_nested_without_following(self):
