@@ -27,7 +27,6 @@ enum {
     QUICK_STOPS = 8,    // in a row, before more are expected
     DRAIN_NS = 5000000, // a late stop of ours comes within this time
     DRAIN_STEP_US = 200,
-    SAME_SIGNAL_NS = 100000000,
 };
 
 uint64_t tracer_now(const struct tracer *tracer) { return sink_now(tracer->sink); }
@@ -291,8 +290,6 @@ static void dispatch(struct tracer *tracer, pid_t tid, int status) {
 
 // ---------------------------------------------------------------------------------------------- ticking
 
-enum { TICK_SIGNAL = SIGURG }; // at which gdb does not stop by default
-
 static void on_tick_signal(int signal) { (void)signal; }
 
 // A timer whose signal breaks waitpid off, so that frames come while the program runs undisturbed. It repeats: one
@@ -320,30 +317,9 @@ static uint64_t set_next_tick(const struct tracer *tracer, timer_t timer, uint64
     return now + wait;
 }
 
-// What was sent to the whole group has reached the program from there.
-static void pass_signals(struct tracer *tracer, uint64_t now) {
-    if (!tracer->signals->forward) return;
-    uint64_t numbers = atomic_exchange(&tracer->signals->forward, 0);
-    for (int number = 1; number <= 64; number++) {
-        bool due = numbers >> (number - 1) & 1 && !tracer->root_ended;
-        const struct heard *heard = &tracer->heard[number];
-        bool has_it = heard->sender == tracer->signals->sender[number] && now - heard->at < SAME_SIGNAL_NS;
-        if (due && !has_it) kill(tracer->root, number);
-    }
-}
-
-// Ctrl-Z stops the whole process group of the terminal: when the program has stopped, and the recorder was sent the
-// same signal, the recorder stops too, so that the shell sees its job stopped. The SIGCONT of fg or bg goes to both.
-static void stop_with_program(struct tracer *tracer) {
-    const struct tracee *root = tracer->signals->stopped ? tracee_find(&tracer->table, tracer->root) : NULL;
-    if (!root || root->state != TRACEE_GROUP) return;
-    tracer->signals->stopped = 0;
-    raise(SIGSTOP);
-}
-
 static void tick(struct tracer *tracer, uint64_t now) {
-    pass_signals(tracer, now);
-    stop_with_program(tracer);
+    tracer_pass_signals(tracer, now);
+    tracer_stop_with_program(tracer, now);
     if (tracer->signals->keep_ring) sink_keep_ring(tracer->sink);
     tracer->signals->keep_ring = 0;
     memcall_overdue(tracer, now);

@@ -320,7 +320,7 @@ static void run_launched(struct session *session, struct record_result *result) 
         result->status = 125;
         return;
     }
-    session->signals = signals_catch(SIGNALS_LAUNCHED, options->ring != NULL);
+    session->signals = signals_catch(SIGNALS_LAUNCHED, options->ring != NULL, TICK_SIGNAL);
     session->subject.pid = session->launch.pid;
     session->subject.program = options->command;
     session->subject.environment = options->no_env ? NULL : environ;
@@ -389,7 +389,7 @@ static void run_attached(struct session *session, struct record_result *result) 
         return;
     }
     if (!choose_sources(session, result) || !open_output(session, result)) return;
-    session->signals = signals_catch(SIGNALS_ATTACHED, session->options->ring != NULL);
+    session->signals = signals_catch(SIGNALS_ATTACHED, session->options->ring != NULL, TICK_SIGNAL);
     snprintf(link, sizeof link, "/proc/%d/cwd", pid);
     ssize_t length = readlink(link, session->directory, sizeof session->directory - 1);
     session->directory[length > 0 ? length : 0] = 0;

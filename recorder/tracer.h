@@ -56,7 +56,10 @@ struct tracer {
     struct heard {            // by number: the last that the program's first process was sent by another
         pid_t sender;
         uint64_t at; // ns
-    } heard[65];
+    } heard[SIGNALS_END];
+    uint64_t passed;    // bit n-1: signal n was passed on to it
+    unsigned requests;  // to end, by SIGTERM
+    uint64_t requested; // ns, the last
 
     uint64_t frames; // made so far
     uint64_t interval_ns;
@@ -78,6 +81,8 @@ void tracer_free(struct tracer *tracer);
 
 // ------------------------------------------------------------------------------------------------ within the recorder
 
+enum { TICK_SIGNAL = SIGURG }; // breaks off the tracer's wait; gdb does not stop at it by default
+
 // loop.c
 uint64_t tracer_now(const struct tracer *tracer); // ns since the recording began
 // Restarts a stopped tracee. The only place that does. signal: to deliver, 0: none.
@@ -90,6 +95,10 @@ int tracer_wait(pid_t *tid, int *status);
 void tracer_keep_for_later(struct tracer *tracer, pid_t tid, int status);
 void tracer_note(struct tracer *tracer, enum vmv_event_type type, const struct rec_space *space, const char *format,
                  ...) __attribute__((format(printf, 4, 5)));
+
+// forward.c
+void tracer_pass_signals(struct tracer *tracer, uint64_t now);      // that the recorder was sent
+void tracer_stop_with_program(struct tracer *tracer, uint64_t now); // at Ctrl-Z
 
 // memcall.c
 void memcall_entry(struct tracer *tracer, struct tracee *tracee); // at a seccomp stop

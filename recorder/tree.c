@@ -337,8 +337,8 @@ void tree_signal(struct tracer *tracer, struct tracee *tracee, int signal) {
     siginfo_t info;
     if (!tracee->process || !tracee->process->space || tracee->process->unrecorded || !tracer->started) return;
     if (ptrace(PTRACE_GETSIGINFO, tracee->tid, 0, &info) != 0) return;
-    if (tracee->process->pid == tracer->root && info.si_code <= 0)
-        tracer->heard[signal] = (struct heard){info.si_pid, tracer_now(tracer)};
+    if (tracee->process->pid == tracer->root || tracer->root_ended)
+        tracer->heard[signal] = (struct heard){info.si_code <= 0 ? info.si_pid : -1, tracer_now(tracer)};
     struct vmv_event event = tracer_event(tracer, VMV_EV_SIGNAL, tracee);
     event.number = signal;
     event.code = info.si_code;

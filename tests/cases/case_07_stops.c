@@ -76,6 +76,7 @@ static void stop_and_continue(pid_t child, int number) {
     waitpid(child, &status, WCONTINUED);
     show(what, status);
     await_beats(10);
+    for (int i = 0; i < 2000 && *continued == conts; i++) pause_ms(1); // the handler may be the last to run
     printf(", runs again, %u SIGCONT\n", *continued - conts);
 }
 

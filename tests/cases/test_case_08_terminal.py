@@ -1,7 +1,9 @@
 """The terminal: bash, vi and less in a pseudo-terminal, Ctrl-C to the program and not to the recorder, Ctrl-Z and fg.
 
-Guard: recorder/loop.c stop_with_program: without it the shell waits for ever after Ctrl-Z. recorder/signals.c: with
-SIGINT not ignored Ctrl-C ended the recorder and with it the program.
+Guard: recorder/forward.c tracer_stop_with_program: without it the shell waits for ever after Ctrl-Z; will_not_stop:
+without it a Ctrl-Z that the program ignored stopped the recorder at the program's next stop of any kind, for ever.
+recorder/signals.c: with SIGINT left to its default Ctrl-C ended the recorder and with it the program; with on_stop and
+on_continue not passing on what was sent to the recorder alone, a parent could not stop and continue the program.
 """
 
 import os
@@ -10,6 +12,7 @@ import re
 import select
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -31,6 +34,18 @@ def handler(number, frame):
 signal.signal(signal.SIGINT, handler)
 print("ready", flush=True)
 while True: time.sleep(0.02)
+"""
+
+# Says its number, then each SIGCONT; ignores Ctrl-Z where told to.
+STOPPED = """
+import os, signal, sys, time
+if "ignore" in sys.argv: signal.signal(signal.SIGTSTP, signal.SIG_IGN)
+signal.signal(signal.SIGCONT, lambda *_: os.write(1, b"continued\\n"))
+os.write(1, b"ready %d\\n" % os.getpid())
+memory, end = bytearray(1 << 20), time.monotonic() + 20
+while time.monotonic() < end:
+    memory[::4096] = os.urandom(256)
+    time.sleep(0.02)
 """
 
 
@@ -169,6 +184,52 @@ class TheTerminal(WorldCase):
             recorded = play(terminal, f"{RECORD} -q -i 5 -o {self.path} -- {command}")
         self.assertEqual(recorded, alone)
         self.assert_clean(Recording(self.path, None))
+
+    def test_stopped_later_by_another(self):
+        """A Ctrl-Z that the program ignored is over: a later stop of the program is not the recorder's."""
+        def play(terminal):
+            child = int(terminal.expect(r"ready (\d+)")[1])
+            terminal.type("\x1a")
+            time.sleep(0.2)
+            os.kill(child, signal.SIGSTOP)
+            time.sleep(0.2)
+            os.kill(child, signal.SIGCONT)
+            terminal.expect("continued")
+            terminal.type("\x03")
+            return terminal.end()
+        self.both([sys.executable, "-c", STOPPED, "ignore"], play)
+
+    def test_stopped_and_continued_by_the_parent(self):
+        """As by one that knows nothing of the recorder: what it started stops and goes on."""
+        def play(argv):
+            # a group of its own, but not an orphaned one, in which SIGTSTP does nothing
+            group = {"preexec_fn": lambda: os.setpgid(0, 0)}
+            with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, **group) as started:
+                self.addCleanup(started.kill)
+                started.stdout.readline()
+                seen = []
+                for _ in range(3):
+                    os.kill(started.pid, signal.SIGTSTP)
+                    seen.append(os.WIFSTOPPED(self.wait_for_change(started.pid, os.WUNTRACED)))
+                    os.kill(started.pid, signal.SIGCONT)
+                    seen.append(os.WIFCONTINUED(self.wait_for_change(started.pid, os.WCONTINUED)))
+                    seen.append(started.stdout.readline())
+                os.kill(started.pid, signal.SIGTERM)
+                return seen, started.wait(PATIENCE)
+        argv = [sys.executable, "-c", STOPPED]
+        alone = play(argv)
+        self.assertEqual(alone, ([True, True, "continued\n"] * 3, -signal.SIGTERM))
+        self.assertEqual(play(self.recorded(*argv)), alone)
+        self.assert_clean(Recording(self.path, None))
+
+    def wait_for_change(self, pid, options):
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            found, status = os.waitpid(pid, options | os.WNOHANG)
+            if found:
+                return status
+            time.sleep(0.005)
+        self.fail("its parent saw no change")
 
     def test_reads_in_the_background(self):
         """SIGTTIN stops the job, program and recorder; fg goes on."""
