@@ -18,25 +18,37 @@ void confine_of_program(struct tracer *tracer, struct tracee *tracee, struct arc
     answer(tracer, tracee, regs, -ENOSYS); // seccomp(2), SECCOMP_RET_TRACE
 }
 
-static bool asks_for_strict(const struct arch_regs *regs) {
-    if (arch_syscall(regs) == SYS_prctl) return arch_arg(regs, 1) == SECCOMP_MODE_STRICT;
-    return arch_arg(regs, 0) == SECCOMP_SET_MODE_STRICT && arch_arg(regs, 1) == 0 && arch_arg(regs, 2) == 0;
+struct request {
+    bool prctl; // else seccomp
+    uint64_t args[3];
+};
+
+static struct request request_of(const struct arch_regs *regs, bool foreign) {
+    struct request request = {.prctl = foreign ? arch_is_foreign_prctl(regs) : arch_syscall(regs) == SYS_prctl};
+    for (unsigned i = 0; i < 3; i++) request.args[i] = foreign ? arch_foreign_arg(regs, i) : arch_arg(regs, i);
+    return request;
 }
 
-static bool asks_for_listener(const struct arch_regs *regs) {
-    if (arch_syscall(regs) == SYS_prctl || arch_arg(regs, 0) != SECCOMP_SET_MODE_FILTER) return false;
-    return arch_arg(regs, 1) & SECCOMP_FILTER_FLAG_NEW_LISTENER;
+static bool asks_for_strict(const struct request *request) {
+    if (request->prctl) return request->args[1] == SECCOMP_MODE_STRICT;
+    return request->args[0] == SECCOMP_SET_MODE_STRICT && request->args[1] == 0 && request->args[2] == 0;
 }
 
-void confine_entry(struct tracer *tracer, struct tracee *tracee, struct arch_regs *regs) {
+static bool asks_for_listener(const struct request *request) {
+    if (request->prctl || request->args[0] != SECCOMP_SET_MODE_FILTER) return false;
+    return request->args[1] & SECCOMP_FILTER_FLAG_NEW_LISTENER;
+}
+
+void confine_entry(struct tracer *tracer, struct tracee *tracee, struct arch_regs *regs, bool foreign) {
     struct rec_process *process = tracee->process;
+    struct request request = request_of(regs, foreign);
     tracee->call = CALL_NONE;
-    if (asks_for_strict(regs) && !tracer->every_call) { // attached to, it has no filter of ours
+    if (asks_for_strict(&request) && !tracer->every_call) { // attached to, it has no filter of ours
         tracee->strict = true;
         answer(tracer, tracee, regs, 0);
         return;
     }
-    if (asks_for_listener(regs) && process && process->space && !process->space->maps_hidden) {
+    if (asks_for_listener(&request) && process && process->space && !process->space->maps_hidden) {
         process->space->maps_hidden = true;
         tracer_note(tracer, VMV_EV_NOTE, process->space,
                     "a seccomp listener may let memory calls of process %d pass unseen: mappings are read at frames",
@@ -51,8 +63,9 @@ static bool is_allowed_in_strict(int64_t call) {
 
 void confine_strict(struct tracer *tracer, struct tracee *tracee) {
     struct arch_regs regs;
-    if (arch_get_regs(tracee->tid, &regs) == 0 && !is_allowed_in_strict(arch_syscall(&regs)) &&
-        arch_syscall(&regs) != -1)
+    bool known = arch_get_regs(tracee->tid, &regs) == 0 && arch_syscall(&regs) != -1;
+    bool foreign = known && arch_is_foreign_call(tracee->tid);
+    if (known && !(foreign ? arch_foreign_is_strict(&regs) : is_allowed_in_strict(arch_syscall(&regs))))
         syscall(SYS_tgkill, tracee->process->pid, tracee->tid, SIGKILL);
     tracer_resume(tracer, tracee, TRACEE_RUNNING, 0);
 }

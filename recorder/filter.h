@@ -10,6 +10,7 @@ enum filter_answer {
     FILTER_NATIVE = 0x5600, // numbers that no filter of the program's own will use
     FILTER_FOREIGN,         // made by another convention (int 0x80, x32): a memory call,
     FILTER_FOREIGN_EXEC,
+    FILTER_FOREIGN_SECCOMP,
     FILTER_FOREIGN_CLONE, // a clone with CLONE_UNTRACED
 };
 

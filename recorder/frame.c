@@ -52,7 +52,7 @@ static void add_registers(struct tracer *tracer, struct sink_frame *frame, struc
     out->event.pc = arch_pc(&regs);
     out->event.sp = arch_sp(&regs);
     out->event.fp = arch_fp(&regs);
-    out->event.syscall = arch_syscall(&regs) >= 0 ? arch_syscall(&regs) : -1;
+    out->event.syscall = arch_syscall(&regs) >= 0 && !arch_is_compat(&regs) ? arch_syscall(&regs) : -1;
     out->event.certainty = VMV_CERT_EXACT;
 }
 

@@ -196,7 +196,7 @@ static void foreign_entry(struct tracer *tracer, struct tracee *tracee, enum fil
                           struct arch_regs *regs) {
     struct rec_space *space = tracee->process ? tracee->process->space : NULL;
     if (answer == FILTER_FOREIGN_CLONE) {
-        arch_set_foreign_arg(regs, arch_foreign_arg(regs) & ~(uint64_t)CLONE_UNTRACED_FLAG);
+        arch_set_foreign_arg(regs, arch_foreign_arg(regs, 0) & ~(uint64_t)CLONE_UNTRACED_FLAG);
         arch_set_regs(tracee->tid, regs);
     }
     if (answer == FILTER_FOREIGN_EXEC) {
@@ -205,6 +205,8 @@ static void foreign_entry(struct tracer *tracer, struct tracee *tracee, enum fil
     } else if (answer == FILTER_FOREIGN && space) {
         tracee->call = CALL_FOREIGN;
         begin_call(tracer, tracee, space);
+    } else if (answer == FILTER_FOREIGN_SECCOMP) {
+        confine_entry(tracer, tracee, regs, true);
     } else {
         tracer_resume(tracer, tracee, TRACEE_RUNNING, 0);
     }
@@ -246,7 +248,7 @@ void memcall_entry(struct tracer *tracer, struct tracee *tracee) {
         return;
     }
     if (tracee->call == CALL_SECCOMP) {
-        confine_entry(tracer, tracee, &regs);
+        confine_entry(tracer, tracee, &regs, false);
         return;
     }
     if (tracee->call == CALL_PTRACE) note_ptrace(tracer, tracee);

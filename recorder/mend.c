@@ -85,7 +85,7 @@ static bool is_over(struct tracee *tracee, const struct timed *call, const struc
 bool mend_call(struct tracee *tracee, struct arch_regs *regs, uint64_t now) {
     if (transfer_goes_on(tracee, regs)) return true;
     if (!arch_repair_eintr(regs)) return false;
-    const struct timed *call = timed_call(arch_syscall(regs));
+    const struct timed *call = arch_is_foreign_call(tracee->tid) ? NULL : timed_call(arch_syscall(regs));
     bool over = call && is_over(tracee, call, regs, now);
     if (over) arch_set_ret(regs, call->ended);
     tracee->mended.any = !over;

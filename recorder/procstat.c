@@ -76,6 +76,7 @@ static int parse_syscall(const char *text, struct procstat_syscall *out) {
     if (nr != -1) memcpy(out->args, values, sizeof out->args);
     out->sp = values[wanted - 2];
     out->pc = values[wanted - 1];
+    if (out->sp <= UINT32_MAX) out->nr = -1; // a 32-bit program: its numbers mean other calls
     return 0;
 }
 

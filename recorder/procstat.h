@@ -22,7 +22,7 @@ enum procstat_where {
 };
 struct procstat_syscall {
     enum procstat_where where;
-    int64_t nr; // -1 unless IN_SYSCALL
+    int64_t nr; // -1 unless IN_SYSCALL; and where the call is of another convention than the native one
     uint64_t args[6], sp, pc;
 };
 // 0; -ESRCH gone; -EACCES not readable here. About 1.2 us.

@@ -116,8 +116,8 @@ struct tracee {
     enum call call;
     uint64_t call_args[6];
     struct call_reach call_reach;
-    uint64_t call_since; // ns, when it was let in
-    uint64_t call_old;   // brk before; bytes of the shared memory segment
+    uint64_t call_since;  // ns, when it was let in
+    uint64_t call_old;    // brk before; bytes of the shared memory segment
     bool call_disordered; // its order with others is unknown: the maps are read after it
     bool call_given_up;   // counted in rec_space.given_up
     uint64_t untraced_at; // where clone3 had CLONE_UNTRACED, to be put back; 0: nowhere

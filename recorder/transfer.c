@@ -209,7 +209,7 @@ static bool prepare(const struct tracee *tracee, const struct kind *kind, struct
 bool transfer_goes_on(struct tracee *tracee, struct arch_regs *regs) {
     const struct kind *kind = kind_of(arch_syscall(regs));
     struct transfer *transfer = &tracee->transfer;
-    if (!kind || transfer->active) return false;
+    if (!kind || transfer->active || arch_is_foreign_call(tracee->tid)) return false; // numbers mean others there
     *transfer = (struct transfer){.call = arch_syscall(regs), .done = arch_ret(regs), .pc = arch_pc(regs)};
     for (unsigned i = 0; i < 6; i++) transfer->args[i] = arch_arg(regs, i);
     transfer->active = is_cut(tracee, kind) && prepare(tracee, kind, regs);

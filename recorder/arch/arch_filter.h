@@ -5,12 +5,15 @@
 
 #ifdef __x86_64__
 // Numbers of arch/x86/entry/syscalls/syscall_32.tbl: mmap, mmap2, munmap, mremap, mprotect, brk, madvise,
-// remap_file_pages, ipc (shmat, shmdt), shmat, shmdt, pkey_mprotect, mseal; execve, execveat; clone.
-#define ARCH_FOREIGN_WORDS (2 * 15 + 5)
+// remap_file_pages, ipc (shmat, shmdt), shmat, shmdt, pkey_mprotect, mseal; execve, execveat; seccomp; prctl; clone.
+#define ARCH_FOREIGN_WORDS (2 * 16 + 5 + 5)
 #define ARCH_FOREIGN_CALLS                                                                                             \
     FOREIGN(90), FOREIGN(192), FOREIGN(91), FOREIGN(163), FOREIGN(125), FOREIGN(45), FOREIGN(219), FOREIGN(257),       \
         FOREIGN(117), FOREIGN(397), FOREIGN(398), FOREIGN(380), FOREIGN(462), ON_AS(11, FILTER_FOREIGN_EXEC),          \
-        ON_AS(358, FILTER_FOREIGN_EXEC), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 120, 0, 3), LOAD(args[0]),                \
+        ON_AS(358, FILTER_FOREIGN_EXEC), ON_AS(354, FILTER_FOREIGN_SECCOMP),                                           \
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 172, 0, 4), LOAD(args[0]),                                                 \
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PR_SET_SECCOMP, 0, 1), TRACE_AS(FILTER_FOREIGN_SECCOMP), ALLOW,            \
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 120, 0, 3), LOAD(args[0]),                                                 \
         BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_UNTRACED_BIT, 0, 1), TRACE_AS(FILTER_FOREIGN_CLONE), ALLOW
 // x32: the native numbers with a bit on top, but for execve 520 and execveat 545.
 #define X32_BIT 0x40000000u

@@ -84,7 +84,17 @@ bool arch_is_foreign_call(pid_t tid) {
     return ptrace(PTRACE_GET_SYSCALL_INFO, tid, sizeof info, &info) > 0 && info.arch != ARCH_AUDIT;
 }
 
-uint64_t arch_foreign_arg(const struct arch_regs *regs) { return regs->user.rbx; }
+uint64_t arch_foreign_arg(const struct arch_regs *regs, unsigned index) {
+    const uint64_t args[] = {regs->user.rbx, regs->user.rcx, regs->user.rdx};
+    return (uint32_t)args[index];
+}
+
+bool arch_is_foreign_prctl(const struct arch_regs *regs) { return arch_syscall(regs) == 172; }
+
+bool arch_foreign_is_strict(const struct arch_regs *regs) {
+    int64_t call = arch_syscall(regs);
+    return call == 3 || call == 4 || call == 1 || call == 119; // read, write, exit, sigreturn
+}
 
 void arch_set_foreign_arg(struct arch_regs *regs, uint64_t value) { regs->user.rbx = value; }
 
@@ -149,5 +159,6 @@ bool arch_is_fork_begun_anew(const struct arch_regs *regs) {
     enum { ERESTARTNOINTR = 513 }; // not in the uapi headers: include/linux/errno.h
     int64_t call = arch_syscall(regs);
     bool fork = call == SYS_fork || call == SYS_vfork || call == SYS_clone || call == SYS_clone3;
+    if (arch_is_compat(regs)) fork = call == 2 || call == 190 || call == 120 || call == SYS_clone3;
     return fork && arch_ret(regs) == -ERESTARTNOINTR;
 }

@@ -42,8 +42,11 @@ void arch_set_arg(struct arch_regs *regs, unsigned index, uint64_t value);
 void arch_prepare_call(struct arch_regs *regs, uint64_t pc, int64_t nr, const uint64_t args[6]);
 bool arch_is_compat(const struct arch_regs *regs); // runs 32-bit code
 bool arch_is_foreign_call(pid_t tid);              // at a system call's stop: made by another convention
-// The first argument of a call made by another convention than the native one (int 0x80 here).
-uint64_t arch_foreign_arg(const struct arch_regs *regs);
+// Calls made by another convention than the native one (int 0x80 here): their first three arguments; whether it is
+// prctl(2); whether seccomp's strict mode allows it.
+uint64_t arch_foreign_arg(const struct arch_regs *regs, unsigned index);
+bool arch_is_foreign_prctl(const struct arch_regs *regs);
+bool arch_foreign_is_strict(const struct arch_regs *regs);
 void arch_set_foreign_arg(struct arch_regs *regs, uint64_t value);
 // The call the thread stands in was broken off and the kernel means to restart it when the thread goes on.
 bool arch_restart_pending(const struct arch_regs *regs);

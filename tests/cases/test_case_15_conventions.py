@@ -1,6 +1,8 @@
 """Calls by other conventions: int 0x80 and x32 in a 64-bit program, a 32-bit program, exec from 64 to 32 bits and back.
 
-Guard: recorder/filter.c FOREIGN_CALLS: without them the mappings that nothing touched were missing from the trace.
+Guard: recorder/filter.c FOREIGN_CALLS: without them the mappings that nothing touched were missing from the trace,
+and strict mode was refused to a 32-bit program. recorder/transfer.c arch_is_foreign_call: without it getpid by int 0x80
+was taken for a writev cut short, and gone on with as the program's exit.
 """
 
 import platform
@@ -30,6 +32,12 @@ void start(long *stack) {
     call(91, (long)map + 0x4000, 0x1000, 0, 0, 0, 0);
     map[0] = 0x5a;
     call(4, 1, (long)(map == (char *)0x30000000 ? "32 bits\n" : "no map!\n"), 8, 0, 0, 0);
+    if (stack[0] > 1 && argv[1][0] == '-') { // -s: strict mode; -f: and a forbidden call in it
+        long result = call(172, 22, 1, 0, 0, 0, 0);
+        for (int i = 0; i < 50; i++) call(4, 1, (long)(result == 0 ? "strict!\n" : "refused\n"), 8, 0, 0, 0);
+        if (argv[1][1] == 'f') call(20, 0, 0, 0, 0, 0, 0);
+        call(1, 8, 0, 0, 0, 0, 0);
+    }
     if (stack[0] > 1) call(11, (long)argv[1], (long)(argv + 1), (long)empty, 0, 0, 0);
     call(1, 7, 0, 0, 0, 0, 0);
 }
@@ -77,6 +85,10 @@ class Conventions(WorldCase):
                 self.check(recording)
                 self.assertEqual(recording.read("0x30006000", 4, "--at", "end")["hex"], "5a" * 4)
 
+    def test_mistaken_for_native(self):
+        recording = self.compare([program("case_15_foreign"), "mistaken"], "--interval", "1", "--budget", "none")
+        self.assertEqual(recording.alone.out.splitlines()[-1], "mistaken: 0")
+
     def test_32_bit_program(self):
         with tempfile.TemporaryDirectory() as folder:
             path = self.build_32(folder)
@@ -87,6 +99,13 @@ class Conventions(WorldCase):
                     self.assertEqual(of_trace(recording, "--at", "end"), [
                         (0x30000000, 0x30002000, "rw-p"), (0x30002000, 0x30003000, "r--p"),
                         (0x30003000, 0x30004000, "rw-p"), (0x30005000, 0x30008000, "rw-p")])
+
+    def test_32_bit_strict(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = self.build_32(folder)
+            for option, status in (("-s", 8), ("-f", -9)):
+                recording = self.compare([path, option], *BUSY)
+                self.assertEqual((recording.alone.status, recording.alone.out.count("strict!")), (status, 50))
 
     def test_exec_there_and_back(self):
         with tempfile.TemporaryDirectory() as folder:
