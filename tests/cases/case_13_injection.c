@@ -49,6 +49,32 @@ static void fork_and_compare(void) {
     wrong += bad || status;
 }
 
+static volatile sig_atomic_t values;
+static void on_value(int number, siginfo_t *info, void *context) {
+    wrong += info->si_code != SI_QUEUE || info->si_value.sival_int != 7 + values;
+    values++;
+}
+
+// A child that is sent signals before it has run.
+static void fork_and_signal(void) {
+    enum { SENT = 5 };
+    struct sigaction action = {.sa_sigaction = on_value, .sa_flags = SA_SIGINFO};
+    sigaction(SIGRTMIN, &action, NULL);
+    for (int round = 0; round < 10; round++) {
+        pid_t child = fork();
+        if (child == 0) {
+            while (values < SENT) {
+            }
+            _exit(wrong);
+        }
+        for (int i = 0; i < SENT; i++) sigqueue(child, SIGRTMIN, (union sigval){.sival_int = 7 + i});
+        int status;
+        while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+        }
+        wrong += status != 0;
+    }
+}
+
 static void call_vsyscall(void) {
 #ifdef __x86_64__
     char line[256];
@@ -72,6 +98,7 @@ int main(int argc, char **argv) {
     sigprocmask(SIG_SETMASK, &none, NULL);
     use_memory(100);
     fork_and_compare();
+    fork_and_signal();
     call_vsyscall();
     while (ticks < 3) {
     }

@@ -1,7 +1,7 @@
 """Calls injected at exec and after fork, under a rain of signals; static programs without libc; vsyscall.
 
-Guard: recorder/inject.c PTRACE_SETSIGMASK: without blocking signals meanwhile, handlers ran on the registers of the
-injected call, and the program died. recorder/frame.c watch_due: without it the trace of a program that was attached to
+Guard: recorder/inject.c PTRACE_SETSIGMASK: without blocking signals meanwhile, those that a new child was sent lost their
+values, and came in another order. recorder/frame.c watch_due: without it the trace of a program that was attached to
 while it stood at a signal had no pages.
 """
 

@@ -34,15 +34,13 @@ class CPython(Case):
         if not python:
             self.skipTest("no python3 here has its test suite: install libpython3-testsuite")
         command = [python, "-m", "test", "-v", "--timeout", "600", name]
-        if name == "test_multiprocessing_fork":  # some installations have it where regrtest does not look
-            command = [python, "-m", "unittest", "-v", f"test.{name}"]
         with tempfile.TemporaryDirectory() as folder:
             alone = run(command, timeout=1200, cwd=folder)
         path = self.fresh()
         with tempfile.TemporaryDirectory() as folder:
             recorded = run([RECORD, "-q", "-o", path, "--max-size", "2G", "--", *command], timeout=2400, cwd=folder)
         before, after = self.verdicts(alone), self.verdicts(recorded)
-        self.assertTrue(before)
+        self.assertGreater(len(before), 2, alone)
         changed = {test: (outcome, after.get(test)) for test, outcome in before.items() if after.get(test) != outcome}
         self.assertEqual(changed, {}, recorded.out[-3000:] + recorded.err[-1000:])
         self.assertEqual(recorded.status, alone.status, recorded.out[-3000:] + recorded.err[-1000:])
