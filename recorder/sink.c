@@ -15,7 +15,15 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PRODUCERS = 8, POOL = 4, EXECUTING = 64, EARLY = 256, QUEUE_BYTES = 32 << 20 };
+enum {
+    PRODUCERS = 8,
+    POOL = 32,
+    PREPARED = 2,
+    PREPARED_PAGES = 1024,
+    EXECUTING = 64,
+    EARLY = 256,
+    QUEUE_BYTES = 32 << 20
+};
 
 struct sink_producer {
     struct sink *sink;
@@ -41,7 +49,7 @@ struct sink {
     bool finishing;
     size_t content_held, content_room; // bytes of frames on their way
     struct sink_frame *pool[POOL];
-    size_t pool_count;
+    size_t pool_count, pool_bytes; // of contents
     struct vmv_event early[EARLY]; // fault records of processes whose FORK has not come; the writer thread's alone
     size_t early_count;
     uint64_t homeless;            // records whose process never came
@@ -127,6 +135,7 @@ void sink_producer_done(struct sink_producer *producer) {
 struct sink_frame *sink_frame_create(struct sink *sink) {
     pthread_mutex_lock(&sink->lock);
     struct sink_frame *frame = sink->pool_count ? sink->pool[--sink->pool_count] : NULL;
+    if (frame) sink->pool_bytes -= frame->copy.room * 4096;
     pthread_mutex_unlock(&sink->lock);
     if (!frame) frame = calloc(1, sizeof *frame);
     if (!frame) abort();
@@ -157,6 +166,20 @@ struct sink_thread *sink_frame_add_thread(struct sink_frame *frame) {
     return thread;
 }
 
+// Memory that was used before costs the waiting program nothing: the smallest in the pool that is large enough.
+static void take_room(struct sink *sink, struct sink_frame *frame, size_t pages) {
+    struct sink_frame *best = NULL;
+    for (size_t i = 0; i < sink->pool_count && frame->copy.room < pages; i++) {
+        struct sink_frame *other = sink->pool[i];
+        if (other->copy.room >= pages && (!best || other->copy.room < best->copy.room)) best = other;
+    }
+    if (!best) return;
+    struct track_copy copy = frame->copy;
+    sink->pool_bytes -= (best->copy.room - copy.room) * 4096;
+    frame->copy = best->copy;
+    best->copy = copy;
+}
+
 size_t sink_frame_reserve(struct sink *sink, struct sink_frame *frame, size_t bytes, bool wait) {
     pthread_mutex_lock(&sink->lock);
     while (wait && sink->content_held && sink->content_held + bytes > sink->content_room &&
@@ -168,6 +191,7 @@ size_t sink_frame_reserve(struct sink *sink, struct sink_frame *frame, size_t by
     if (!wait && bytes > left) bytes = left;
     sink->content_held += bytes;
     frame->reserved += bytes;
+    take_room(sink, frame, bytes / 4096);
     pthread_mutex_unlock(&sink->lock);
     return bytes;
 }
@@ -186,8 +210,9 @@ static void frame_free(struct sink_frame *frame) {
 static void frame_release(struct sink *sink, struct sink_frame *frame) {
     pthread_mutex_lock(&sink->lock);
     sink->content_held -= frame->reserved;
-    bool keep = sink->pool_count < POOL && frame->copy.room * 4096 <= sink->content_room / 4;
-    if (keep) sink->pool[sink->pool_count++] = frame;
+    size_t bytes = frame->copy.room * 4096;
+    bool keep = sink->pool_count < POOL && sink->pool_bytes + bytes <= sink->content_room;
+    if (keep) sink->pool[sink->pool_count++] = frame, sink->pool_bytes += bytes;
     pthread_cond_broadcast(&sink->room);
     pthread_mutex_unlock(&sink->lock);
     if (!keep) frame_free(frame);
@@ -449,9 +474,19 @@ void sink_set_ring(struct sink *sink, const struct sink_ring *options) {
 
 void sink_keep_ring(struct sink *sink) { sink->keep_ring = true; }
 
+// For the first large frames.
+static void prepare_frame(struct sink *sink) {
+    struct sink_frame *frame = calloc(1, sizeof *frame);
+    if (!frame) abort();
+    track_copy_room(&frame->copy, PREPARED_PAGES);
+    memset(frame->copy.bytes, 0, frame->copy.room * 4096);
+    frame_release(sink, frame);
+}
+
 static void *writer_thread(void *argument) {
     struct sink *sink = argument;
     setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 5);
+    for (int i = 0; i < PREPARED; i++) prepare_frame(sink);
     pthread_mutex_lock(&sink->lock);
     while (!all_done(sink)) {
         write_due(sink);

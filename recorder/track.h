@@ -102,6 +102,7 @@ struct track_copy {
 // run to go on with (== runs->count: all done) and sets *offset, which is 0 at first and passed on unchanged.
 size_t track_copy(struct track *track, const struct track_runs *runs, size_t first, uint64_t *offset, size_t max_pages,
                   struct track_copy *out);
+void track_copy_room(struct track_copy *copy, size_t pages); // for at least so many; what was in it goes
 void track_copy_free(struct track_copy *copy);
 
 #endif

@@ -7,16 +7,21 @@
 
 #include "track_private.h"
 
-enum { VECTORS = 64 }; // more gains nothing
+enum {
+    VECTORS = 64, // more gains nothing
+    SMALLEST = 64,
+    HUGE_FROM = 1024, // pages
+};
 
-static void grow(struct track_copy *copy, size_t pages) {
+void track_copy_room(struct track_copy *copy, size_t pages) {
     if (pages <= copy->room) return;
-    size_t room = copy->room ? copy->room : 512;
+    size_t room = copy->room ? copy->room : SMALLEST;
     while (room < pages) room *= 2;
     uint8_t *bytes = mmap(NULL, room * TRACK_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (bytes == MAP_FAILED) abort();
-    // In small pages, the first use of this memory would take longer than the copying, while the program waits.
-    madvise(bytes, room * TRACK_PAGE_BYTES, MADV_HUGEPAGE);
+    // The program waits while this memory is used for the first time: in small pages that takes longer than copying
+    // much, in huge ones much longer than copying little.
+    madvise(bytes, room * TRACK_PAGE_BYTES, room >= HUGE_FROM ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
     if (copy->bytes) munmap(copy->bytes, copy->room * TRACK_PAGE_BYTES);
     copy->bytes = bytes; // what was in it has been used: a call begins anew
     copy->addrs = realloc(copy->addrs, room * sizeof *copy->addrs);
@@ -89,7 +94,7 @@ static void read_all(const struct track *track, struct track_copy *copy) {
 size_t track_copy(struct track *track, const struct track_runs *runs, size_t first, uint64_t *offset, size_t max_pages,
                   struct track_copy *out) {
     uint64_t left = track_runs_pages(runs); // an upper bound, so that a small frame needs little memory
-    grow(out, left < max_pages ? (size_t)left : max_pages);
+    track_copy_room(out, left < max_pages ? (size_t)left : max_pages);
     out->pages = out->failed = 0;
     first = choose(runs, first, offset, max_pages, out);
     read_all(track, out);
