@@ -18,8 +18,9 @@
 enum {
     PRODUCERS = 8,
     POOL = 32,
-    PREPARED = 2,
     PREPARED_PAGES = 1024,
+    PREPARED_LATER = 4096, // once the program runs for longer:
+    LATER_NS = 15000000,
     EXECUTING = 64,
     EARLY = 256,
     QUEUE_BYTES = 32 << 20
@@ -475,23 +476,26 @@ void sink_set_ring(struct sink *sink, const struct sink_ring *options) {
 void sink_keep_ring(struct sink *sink) { sink->keep_ring = true; }
 
 // For the first large frames.
-static void prepare_frame(struct sink *sink) {
+static void prepare_frame(struct sink *sink, size_t pages) {
     struct sink_frame *frame = calloc(1, sizeof *frame);
     if (!frame) abort();
-    track_copy_room(&frame->copy, PREPARED_PAGES);
+    track_copy_room(&frame->copy, pages);
     memset(frame->copy.bytes, 0, frame->copy.room * 4096);
     frame_release(sink, frame);
 }
 
 static void *writer_thread(void *argument) {
     struct sink *sink = argument;
+    bool prepared = false;
     setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 5);
-    for (int i = 0; i < PREPARED; i++) prepare_frame(sink);
+    prepare_frame(sink, PREPARED_PAGES);
     pthread_mutex_lock(&sink->lock);
     while (!all_done(sink)) {
         write_due(sink);
         uint64_t now = sink_now(sink);
         pthread_mutex_unlock(&sink->lock);
+        if (!prepared && now > LATER_NS) prepare_frame(sink, PREPARED_LATER);
+        prepared = now > LATER_NS;
         if (sink->has_ring) turn_ring(sink, now);
         vmv_writer_tick(sink->writer, now);
         if (sink->young) vmv_writer_tick(sink->young, now);
