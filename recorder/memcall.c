@@ -12,6 +12,7 @@
 #include "track.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/shm.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 enum {
@@ -109,6 +111,37 @@ void memcall_restore_untraced(struct tracee *tracee, uint64_t at) {
     poke(tracee->tid, at, &flags, sizeof flags);
 }
 
+// The process a pidfd stands for: fdinfo, "Pid:"; 0: none, or in another namespace.
+static pid_t pid_of_pidfd(pid_t tid, int fd) {
+    char path[64], line[128];
+    int pid = 0;
+    snprintf(path, sizeof path, "/proc/%d/fdinfo/%d", tid, fd);
+    FILE *file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file) && sscanf(line, "Pid: %d", &pid) != 1) continue;
+    if (file) fclose(file);
+    return pid > 0 ? pid : 0;
+}
+
+typedef void each_part(struct tracer *tracer, struct tracee *tracee, struct rec_space *space, struct iovec part);
+
+// process_madvise(2): pidfd, iovec, count, advice. Of the process it names, if that is recorded; up to `bytes`.
+static void each_advised(struct tracer *tracer, struct tracee *tracee, uint64_t bytes, each_part *each) {
+    const uint64_t *args = tracee->call_args;
+    struct rec_process *process = process_find(&tracer->table, pid_of_pidfd(tracee->tid, (int)args[0]));
+    for (uint64_t i = 0; process && process->space && i < args[2] && i < IOV_MAX && bytes; i++) {
+        struct iovec part;
+        if (!peek(tracee->tid, args[1] + i * sizeof part, &part, sizeof part)) return;
+        if (part.iov_len > bytes) part.iov_len = bytes;
+        bytes -= part.iov_len;
+        each(tracer, tracee, process->space, part);
+    }
+}
+
+static void disarm_advised(struct tracer *tracer, struct tracee *tracee, struct rec_space *space, struct iovec part) {
+    uint64_t start = (uint64_t)part.iov_base;
+    if (space->track) track_disarm(space->track, start, start + part.iov_len);
+}
+
 // The program's own use of userfaultfd wins: what it is about to register is given up first. And collapsing fails on
 // pages that are write-protected: the protection is taken off.
 static void make_way(struct tracer *tracer, struct tracee *tracee) {
@@ -118,6 +151,8 @@ static void make_way(struct tracer *tracer, struct tracee *tracee) {
     if (!space || !space->track) return;
     if (tracee->call == CALL_MADVISE && args[2] == ADVICE_COLLAPSE)
         track_disarm(space->track, args[0], args[0] + args[1]);
+    if (tracee->call == CALL_PROCESS_MADVISE && args[3] == ADVICE_COLLAPSE)
+        each_advised(tracer, tracee, UINT64_MAX, disarm_advised);
     if (tracee->call != CALL_IOCTL_UFFD || args[1] != UFFDIO_REGISTER) return;
     if (!peek(tracee->tid, args[2], &wanted, sizeof wanted)) return;
     uint64_t start = wanted.range.start, end = start + wanted.range.len;
@@ -254,7 +289,9 @@ void memcall_entry(struct tracer *tracer, struct tracee *tracee) {
     if (tracee->call == CALL_PTRACE) note_ptrace(tracer, tracee);
     make_way(tracer, tracee);
     struct vmv_event ignored;
-    if (!space || !call_decode(tracee->call, tracee->call_args, 0, tracer->page_size, &ignored)) {
+    bool has_event = tracee->call == CALL_PROCESS_MADVISE ||
+                     call_decode(tracee->call, tracee->call_args, 0, tracer->page_size, &ignored);
+    if (!space || !has_event) {
         tracee->call = CALL_NONE;
         tracer_resume(tracer, tracee, TRACEE_RUNNING, 0);
         return;
@@ -363,10 +400,22 @@ static void follow_tracking(struct tracer *tracer, struct rec_space *space, cons
 static void compare_with_kernel(struct tracer *tracer, struct rec_space *space, const struct tracee *after,
                                 int64_t ret);
 
+static void emit_advised(struct tracer *tracer, struct tracee *tracee, struct rec_space *space, struct iovec part) {
+    struct vmv_event event = tracer_event(tracer, VMV_EV_MADVISE, tracee);
+    struct sink_stack stack = memcall_stack(tracee);
+    event.space = space->id;
+    event.addr = (uint64_t)part.iov_base;
+    event.len = part.iov_len;
+    event.prot = (uint32_t)tracee->call_args[3];
+    tracer_emit(tracer, &event, tracee->has_stack ? &stack : NULL);
+}
+
 static void emit_call(struct tracer *tracer, struct tracee *tracee, int64_t ret) {
     struct rec_space *space = tracee->process->space;
     struct vmv_event event = tracer_event(tracer, VMV_EV_NONE, tracee);
-    if (call_decode(tracee->call, tracee->call_args, ret, tracer->page_size, &event)) {
+    if (tracee->call == CALL_PROCESS_MADVISE) {
+        if (ret > 0) each_advised(tracer, tracee, (uint64_t)ret, emit_advised);
+    } else if (call_decode(tracee->call, tracee->call_args, ret, tracer->page_size, &event)) {
         complete(tracer, tracee, &event);
         struct sink_stack stack = memcall_stack(tracee);
         tracer_emit(tracer, &event, tracee->has_stack ? &stack : NULL);
