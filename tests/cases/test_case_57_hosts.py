@@ -1,7 +1,7 @@
 """Already traced, nested, in a PID namespace: works or is refused with the cause.
 
-Guard: recorder/record.c run_launched: with the error of PTRACE_SEIZE not looked at the program ran unrecorded;
-with its tracer not asked for, a container was blamed for what strace did.
+Guard: recorder/record.c run_launched: with the error of PTRACE_SEIZE not looked at, another cause was named; with its
+tracer not asked for, a container was blamed for what strace did.
 
 Imitated: gVisor, WSL1 and proot, where PTRACE_SEIZE is missing, by a filter that refuses ptrace (test_case_53_refused).
 """
