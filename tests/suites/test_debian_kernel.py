@@ -13,9 +13,9 @@ from pathlib import Path
 from cases import program
 from vmvis import BUILD, INSPECT, RECORD, Case, main, number, sample
 
-PROGRAMS = [program("case_11_signals"), program("case_12_waits"), program("case_42_kernel_side"),
-            program("case_07_stops"), str(sample("variable")), str(sample("fork_cow")), str(sample("heap_growth"))]
-RUNS = ["case_11_signals", "case_12_waits plain", "case_42_kernel_side", "case_07_stops 10"]
+PROGRAMS = [program("case_11_signals"), program("case_13_injection"), program("case_42_kernel_side"),
+            str(sample("variable"))]
+RUNS = ["case_11_signals", "case_13_injection 3", "case_42_kernel_side"]  # none about time: this machine is slow
 MODES = ["auto", "uffd", "frames", "none"]
 INIT = """#!/bin/sh
 mount -t proc proc /proc; mount -t sysfs sysfs /sys; mount -t devtmpfs dev /dev; mount -t tmpfs tmp /tmp
