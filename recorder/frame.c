@@ -404,7 +404,7 @@ void frame_due(struct tracer *tracer, uint64_t now) {
         uint64_t cpu_ns = cpu_of(tracer, space), due = space->next_frame + tracer->interval_ns;
         space->next_frame = due > now ? due : now + tracer->interval_ns;
         if (cpu_ns == space->cpu_ns) continue; // nothing of it ran
-        if (!governor_allows(tracer, space, now)) continue;
+        if (memcall_is_collapsing(space) || !governor_allows(tracer, space, now)) continue;
         frame_take(tracer, space, VMV_FRAME_INTERVAL, NULL, true);
         space->cpu_ns = cpu_of(tracer, space);
     }

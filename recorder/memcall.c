@@ -142,6 +142,12 @@ static void disarm_advised(struct tracer *tracer, struct tracee *tracee, struct 
     if (space->track) track_disarm(space->track, start, start + part.iov_len);
 }
 
+bool memcall_is_collapsing(const struct rec_space *space) {
+    for (const struct tracee *tracee = space->in_call; tracee; tracee = tracee->next_in_call)
+        if (tracee->call == CALL_MADVISE && tracee->call_args[2] == ADVICE_COLLAPSE) return true;
+    return false;
+}
+
 // The program's own use of userfaultfd wins: what it is about to register is given up first. And collapsing fails on
 // pages that are write-protected: the protection is taken off.
 static void make_way(struct tracer *tracer, struct tracee *tracee) {

@@ -105,6 +105,8 @@ void memcall_entry(struct tracer *tracer, struct tracee *tracee); // at a seccom
 void memcall_exit(struct tracer *tracer, struct tracee *tracee);  // at its syscall-exit-stop
 // At the exit stop of a call whose entry was not seen (-p): a memory call is made good by reading the maps.
 void memcall_unseen_exit(struct tracer *tracer, struct tracee *tracee);
+// A call is making huge pages of small ones: it fails where they are armed meanwhile.
+bool memcall_is_collapsing(const struct rec_space *space);
 void memcall_overdue(struct tracer *tracer, uint64_t now); // gives up order behind calls that do not return
 void memcall_leave_queue(struct tracee *tracee);           // it was killed while it waited for its turn
 void memcall_let_next(struct tracer *tracer, struct rec_space *space);

@@ -148,6 +148,7 @@ static inline void any_fields(struct dice *dice, struct vmv_event *e, struct eve
         e->len = any_number(dice);
         e->pc = any_number(dice);
         for (int i = 0; i < 8; i++) e->before[i] = (uint8_t)roll(dice, 256), e->after[i] = (uint8_t)roll(dice, 2);
+        e->known = (uint8_t)roll(dice, 4);
         break;
     case VMV_EV_GAP:
         e->to = any_number(dice);

@@ -250,7 +250,7 @@ static void emit_words(struct vmv_writer *writer) {
     }
     struct vmv_event watch = event_at(29 * MS, VMV_EV_WATCH);
     watch.addr = HEAP + 16, watch.len = 4, watch.pc = PROGRAM + 0x222;
-    watch.before[0] = 1, watch.after[0] = 2;
+    watch.before[0] = 1, watch.after[0] = 2, watch.known = VMV_WATCH_BEFORE | VMV_WATCH_AFTER;
     emit(writer, watch);
 }
 
