@@ -427,6 +427,18 @@ static struct sink_producer *earliest(struct sink *sink, uint64_t until) {
     return best && best_t <= until ? best : NULL;
 }
 
+static void turn_ring(struct sink *sink, uint64_t now) {
+    struct vmv_writer *writers[2];
+    if (sink->keep_ring) {
+        ring_keep(&sink->ring, now, writers);
+    } else {
+        ring_turn(&sink->ring, now, writers);
+    }
+    sink->keep_ring = false;
+    sink->writer = writers[0];
+    sink->young = writers[1];
+}
+
 // Writes all that is due. Called with the lock held; gives it up while writing.
 static void write_due(struct sink *sink) {
     for (struct sink_producer *producer; (producer = earliest(sink, known_until(sink)));) {
@@ -434,6 +446,7 @@ static void write_due(struct sink *sink) {
         sink_queue_take(&producer->queue, &item);
         pthread_mutex_unlock(&sink->lock);
         write_item(sink, &item);
+        if (sink->has_ring) turn_ring(sink, sink_now(sink)); // also while there is always more to write
         pthread_mutex_lock(&sink->lock);
         sink_queue_release(&producer->queue);
         pthread_cond_broadcast(&sink->room);
@@ -452,18 +465,6 @@ static bool embed_some(struct sink *sink, uint64_t now) {
     if (sink->size_limit) look_at_size(sink, now, 0);
     bool more = vmv_writer_idle(sink->writer);
     return (sink->young && vmv_writer_idle(sink->young)) || more;
-}
-
-static void turn_ring(struct sink *sink, uint64_t now) {
-    struct vmv_writer *writers[2];
-    if (sink->keep_ring) {
-        ring_keep(&sink->ring, now, writers);
-    } else {
-        ring_turn(&sink->ring, now, writers);
-    }
-    sink->keep_ring = false;
-    sink->writer = writers[0];
-    sink->young = writers[1];
 }
 
 void sink_set_ring(struct sink *sink, const struct sink_ring *options) {
