@@ -1,8 +1,9 @@
 """Signals of every number, sent in every way: none swallowed, none invented, siginfo and order kept.
 
 Guard: recorder/stop.c stop_classify, which tells the kernel's own SIGTRAP from the program's: with every SIGTRAP taken
-for a stop of ours the breakpoints went unseen. recorder/mend.c mend_wait: without it waitpid gave EINTR when its child
-ended while a frame held the thread.
+for a stop of ours the breakpoints went unseen, and the program's own single steps. recorder/inject.c inject_syscall,
+which blocks signals meanwhile: without that processes waited in vain for signals that came at their birth.
+recorder/mend.c mend_wait: without it waitpid gave EINTR when its child ended while a frame held the thread.
 """
 
 import shutil
@@ -23,6 +24,15 @@ class Signals(WorldCase):
                 self.assertTrue(queued.startswith("queued: 60"), queued)
                 seen = [event for event in recording.events("signal") if event["code"] == -1]  # SI_QUEUE
                 self.assertEqual(sum(event["number"] == 34 for event in seen), 1 + 20)
+
+    def test_every_origin(self):
+        """At birth and over exec, by the kernel, by timers and input, of children; steps of the program's own."""
+        for source, options in self.each_source():
+            with self.subTest(source=source):
+                recording = self.compare([program("case_11_kinds")], *options, *BUSY, timeout=60)
+                self.assertIn("processes born under signals: 30 of 30", recording.alone.out)
+                self.assertIn("threads born under signals: 30 of 30", recording.alone.out)
+                self.assertIn("execs under signals: 20 of 20", recording.alone.out)
 
     def test_make(self):
         if not shutil.which("make"):
