@@ -19,7 +19,7 @@ enum {
     PRODUCERS = 8,
     POOL = 32,
     PREPARED_PAGES = 1024,
-    PREPARED_LATER = 4096, // once the program runs for longer:
+    PREPARED_LATER = 2048, // once the program runs for longer:
     LATER_NS = 15000000,
     EXECUTING = 64,
     EARLY = 256,
