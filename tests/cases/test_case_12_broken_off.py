@@ -13,6 +13,15 @@ WAITS = program("case_12_waits")
 
 
 class BrokenOff(WorldCase):
+    def compare_settled(self, argv, *options):
+        """Where a signal meets the moment before a wait, either run may differ once; a defect differs each time."""
+        for attempt in (1, 2, 3):
+            try:
+                return self.compare(argv, *options)
+            except AssertionError:
+                if attempt == 3:
+                    raise
+
     def test_waits_undisturbed(self):
         for name, options in self.each_source():
             self.compare([WAITS, "plain"], *BUSY, *options)
@@ -21,12 +30,12 @@ class BrokenOff(WorldCase):
         self.compare([WAITS, "ignored"], *BUSY)
 
     def test_waits_stopped_and_continued(self):
-        recording = self.compare([WAITS, "stopped"], *BUSY)
+        recording = self.compare_settled([WAITS, "stopped"], *BUSY)
         self.assertIn("epoll_wait: -1 Interrupted system call", recording.result.out)
 
     def test_waits_under_handlers(self):
-        self.compare([WAITS, "handled"], *BUSY)
-        self.compare([WAITS, "restarted"], *BUSY)
+        self.compare_settled([WAITS, "handled"], *BUSY)
+        self.compare_settled([WAITS, "restarted"], *BUSY)
 
     def test_transfers_are_whole(self):
         recording = self.compare([program("case_12_transfers")], "--interval", "1", "--budget", "none", timeout=90)
