@@ -60,7 +60,8 @@ static bool add_from_proc(struct sink_thread *out, struct tracee *tracee) {
     struct procstat_syscall now;
     if (procstat_syscall(&tracee->stat, &now) != 0) return false;
     out->event.syscall = now.nr;
-    out->event.state = now.where == PROCSTAT_IN_SYSCALL ? VMV_THREAD_SLEEPING : VMV_THREAD_RUNNING;
+    if (out->event.state != VMV_THREAD_STOPPED)
+        out->event.state = now.where == PROCSTAT_IN_SYSCALL ? VMV_THREAD_SLEEPING : VMV_THREAD_RUNNING;
     if (now.where == PROCSTAT_RUNNING) return true;
     out->event.pc = now.pc;
     out->event.sp = now.sp;
@@ -94,7 +95,8 @@ static enum vmv_thread_state state_of(const struct tracee *tracee) {
 static void add_thread(struct hold *hold, struct sink_frame *frame, struct tracee *tracee) {
     if (tracee->state == TRACEE_EXPECTED || tracee->state == TRACEE_EXITING) return;
     bool readable = tracee == hold->at || tracee->held || tracee->stands || tracee->state == TRACEE_QUEUED;
-    if (!readable && tracee->sampled_asleep) return; // still in the sleep whose registers are known
+    if (tracee->state == TRACEE_GROUP) tracee->sampled_asleep = false; // to be told anew, also when it goes on
+    if (!readable && tracee->sampled_asleep) return;                   // still in the sleep whose registers are known
     struct sink_thread *out = sink_frame_add_thread(frame);
     out->event = frame->event;
     out->event.type = VMV_EV_THREAD;

@@ -30,12 +30,18 @@ static void *beat(void *at) {
     return at;
 }
 
+static void *sleep_on(void *unused) {
+    for (;;) pause();
+    return unused;
+}
+
 static pid_t start(void) {
     pid_t child = fork();
     if (child) return child;
     signal(SIGCONT, on_continue);
     setpgid(0, 0); // not that of an orphan, in which SIGTSTP does nothing
     pthread_t thread;
+    pthread_create(&thread, NULL, sleep_on, NULL);
     for (int i = 1; i < THREADS; i++) pthread_create(&thread, NULL, beat, (void *)&beats[i]);
     beat((void *)&beats[0]);
     return 0;

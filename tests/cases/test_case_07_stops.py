@@ -1,6 +1,8 @@
 """Group-stops: SIGSTOP, SIGTSTP and their like to processes of several threads, and SIGCONT.
 
-Guard: recorder/loop.c on_group_stop, which lets the threads listen: with PTRACE_CONT instead they ran on.
+Guard: recorder/loop.c on_group_stop, which lets the threads listen: with PTRACE_CONT instead they ran on. recorder/frame.c
+add_from_proc: with the state of /proc taken for theirs no thread of the trace was ever stopped; add_thread: with sleepers
+left at what was known of them only the others were.
 """
 
 import os
@@ -20,10 +22,16 @@ class Stops(WorldCase):
                 self.assertEqual(recording.alone.out.count("all stood"), 4)
 
     def test_states_of_threads(self):
+        """What stood is said to have stood, and goes on again."""
         recording = self.compare([program("case_07_stops"), ROUNDS], *BUSY)
-        states = {thread["state"] for frame in range(0, recording.info["frames"], 5)
-                  for thread in recording.ask("threads", "--at", f"frame:{frame}")}
-        self.assertLessEqual(states, {"running", "sleeping", "stopped", "gone"})
+        child = next(event["child"] for event in recording.events("fork"))
+        states = []
+        for event in recording.ask("frames", "--pid", child):
+            threads = recording.ask("threads", "--at", f"{event['t']}ns", "--pid", child)
+            states.append({thread["state"] for thread in threads if thread["state"] != "gone"})
+        self.assertIn({"stopped"}, states)  # all of them
+        stood = states.index({"stopped"})
+        self.assertTrue(any("stopped" not in later for later in states[stood:]), states)
 
 
 if __name__ == "__main__":
