@@ -63,11 +63,8 @@ class Model:
     def apply(self, event):
         kind, ret = event["type"], event["ret"]
         result = number(ret) if isinstance(ret, str) else ret
-        if kind == "mprotect" and result == -12:
-            self.protect_up_to_a_hole(event)
-        if kind == "mremap" and result < 0:  # of several mappings some may have been moved
-            self.fill(number(event["old_addr"]), number(event["len"]), UNKNOWN)
-            self.fill(number(event["addr"]), number(event["len"]), UNKNOWN)
+        if kind in ("mprotect", "mremap") and result < 0:  # of several mappings some may have been changed
+            self.forget(event)
         if result < 0:
             return
         if kind == "mmap":
@@ -86,14 +83,6 @@ class Model:
         """Of calls that succeed only where something is mapped."""
         for page in self.span(number(event[key]), number(event[length])):
             assert self.pages.get(page, UNKNOWN) is not None, f"before {page * PAGE:#x} was mapped: {event}"
-
-    def protect_up_to_a_hole(self, event):
-        unknown = False
-        for page in self.span(number(event["addr"]), number(event["len"])):
-            if self.pages.get(page) is None:
-                break
-            unknown = unknown or self.pages[page] == UNKNOWN
-            self.pages[page] = UNKNOWN if unknown else event["prot"]
 
     def move(self, event, result):
         old = self.span(number(event["old_addr"]), number(event["old_len"]))
