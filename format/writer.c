@@ -218,6 +218,10 @@ void vmv_writer_tick(struct vmv_writer *writer, uint64_t now) {
     if (now >= writer->events.t_first && now - writer->events.t_first >= CHUNK_NS) close_events(writer);
 }
 
+uint64_t vmv_writer_open_since(const struct vmv_writer *writer) {
+    return writer->events.count > 0 ? writer->events.t_first : UINT64_MAX;
+}
+
 void vmv_writer_flush(struct vmv_writer *writer) {
     if (writer->output.failed) return;
     close_events(writer);

@@ -51,6 +51,8 @@ uint32_t vmv_writer_object(struct vmv_writer *writer, const struct vmv_object_id
 void vmv_writer_give_up_objects(struct vmv_writer *writer); // of files not wholly embedded yet, no more follows
 bool vmv_writer_idle(struct vmv_writer *writer); // does one slice (<= 1 MiB) of embedding; false: nothing left to do
 
+// When the oldest event happened that is not in the file yet, ns of the trace; UINT64_MAX: all are.
+uint64_t vmv_writer_open_since(const struct vmv_writer *writer);
 // Closes chunks that are older than 200 ms or full. `now` in ns of the trace.
 void vmv_writer_tick(struct vmv_writer *writer, uint64_t now);
 // Closes all open chunks, so that what was written so far can be read from the file.

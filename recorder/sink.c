@@ -2,6 +2,7 @@
 
 #include "fault_kind.h"
 #include "sink_frame.h"
+#include "sink_pace.h"
 #include "sink_queue.h"
 #include "sink_ring.h"
 
@@ -10,8 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -42,6 +41,7 @@ struct sink {
     _Atomic bool keep_ring;
     uint64_t start;
     pthread_t thread;
+    struct sink_pace pace; // the writer thread's alone
     pthread_mutex_t lock;
     pthread_cond_t work; // something to write, or a promise moved
     pthread_cond_t room; // contents were written
@@ -182,13 +182,14 @@ static void take_room(struct sink *sink, struct sink_frame *frame, size_t pages)
 }
 
 size_t sink_frame_reserve(struct sink *sink, struct sink_frame *frame, size_t bytes, bool wait) {
+    // Who waits anyway waits early: what is on its way is lost should the recorder be killed.
+    size_t room = wait ? sink->content_room / 4 : sink->content_room;
     pthread_mutex_lock(&sink->lock);
-    while (wait && sink->content_held && sink->content_held + bytes > sink->content_room &&
-           !vmv_writer_trouble(sink->writer)) {
+    while (wait && sink->content_held && sink->content_held + bytes > room && !vmv_writer_trouble(sink->writer)) {
         pthread_cond_signal(&sink->work);
         pthread_cond_wait(&sink->room, &sink->lock);
     }
-    size_t left = sink->content_room > sink->content_held ? sink->content_room - sink->content_held : 0;
+    size_t left = room > sink->content_held ? room - sink->content_held : 0;
     if (!wait && bytes > left) bytes = left;
     sink->content_held += bytes;
     frame->reserved += bytes;
@@ -368,11 +369,15 @@ static bool is_an_end(const struct sink_item *item) {
     return item->kind == SINK_ITEM_EVENT && (item->event.type == VMV_EV_EXIT || item->event.type == VMV_EV_THREAD_EXIT);
 }
 
+static uint64_t item_time(const struct sink_item *item) {
+    return item->kind == SINK_ITEM_FRAME ? item->frame->event.t : item->event.t;
+}
+
 // False: the item is not to be written. What it holds is given back.
 static bool keep_within_size(struct sink *sink, struct sink_item *item) {
     if (!sink->size_limit) return true;
     bool frame = item->kind == SINK_ITEM_FRAME, object = item->kind == SINK_ITEM_OBJECT;
-    look_at_size(sink, frame ? item->frame->event.t : item->event.t, frame ? item->frame->copy.pages * 4096 : 0);
+    look_at_size(sink, item_time(item), frame ? item->frame->copy.pages * 4096 : 0);
     if (sink->fill != SINK_TAKES_ALL && frame) sink_frame_drop_contents(item->frame);
     if (sink->fill != SINK_TAKES_ALL && object && item->fd >= 0) {
         close(item->fd);
@@ -381,6 +386,14 @@ static bool keep_within_size(struct sink *sink, struct sink_item *item) {
     if (sink->fill != SINK_FULL || is_an_end(item)) return true;
     if (frame) frame_release(sink, item->frame);
     return false;
+}
+
+// Should the recorder be killed while it packs many contents, the events before them are in the file.
+static void close_before_long(struct sink *sink, const struct sink_frame *frame) {
+    enum { LONG_PAGES = 2048 };
+    if (frame->copy.pages < LONG_PAGES) return;
+    vmv_writer_flush(sink->writer);
+    if (sink->young) vmv_writer_flush(sink->young);
 }
 
 static void write_item(struct sink *sink, struct sink_item *item) {
@@ -393,6 +406,7 @@ static void write_item(struct sink *sink, struct sink_item *item) {
         write_object(sink, item);
         break;
     case SINK_ITEM_FRAME:
+        close_before_long(sink, item->frame);
         sink_frame_write(sink->writer, item->frame);
         if (sink->young) sink_frame_write(sink->young, item->frame);
         frame_release(sink, item->frame);
@@ -439,12 +453,20 @@ static void turn_ring(struct sink *sink, uint64_t now) {
     sink->young = writers[1];
 }
 
+// waiting: ns, the time of the earliest event that waits, UINT64_MAX: none.
+static void set_pace(struct sink *sink, uint64_t waiting) {
+    uint64_t oldest = vmv_writer_open_since(sink->writer), now = sink_now(sink);
+    if (waiting < oldest) oldest = waiting;
+    pace_set(&sink->pace, oldest < now ? now - oldest : 0);
+}
+
 // Writes all that is due. Called with the lock held; gives it up while writing.
 static void write_due(struct sink *sink) {
     for (struct sink_producer *producer; (producer = earliest(sink, known_until(sink)));) {
         struct sink_item item;
         sink_queue_take(&producer->queue, &item);
         pthread_mutex_unlock(&sink->lock);
+        set_pace(sink, item_time(&item));
         write_item(sink, &item);
         if (sink->has_ring) turn_ring(sink, sink_now(sink)); // also while there is always more to write
         pthread_mutex_lock(&sink->lock);
@@ -456,7 +478,7 @@ static void write_due(struct sink *sink) {
 static void wait_for_work(struct sink *sink) {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += 100000000;
+    until.tv_nsec += 25000000; // a chunk is closed when it is due, also where nothing happens
     if (until.tv_nsec >= 1000000000) until.tv_nsec -= 1000000000, until.tv_sec++;
     pthread_cond_timedwait(&sink->work, &sink->lock, &until);
 }
@@ -488,7 +510,7 @@ static void prepare_frame(struct sink *sink, size_t pages) {
 static void *writer_thread(void *argument) {
     struct sink *sink = argument;
     bool prepared = false;
-    setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 5);
+    pace_begin(&sink->pace);
     prepare_frame(sink, PREPARED_PAGES);
     pthread_mutex_lock(&sink->lock);
     while (!all_done(sink)) {
@@ -501,6 +523,7 @@ static void *writer_thread(void *argument) {
         vmv_writer_tick(sink->writer, now);
         if (sink->young) vmv_writer_tick(sink->young, now);
         bool more = embed_some(sink, now);
+        set_pace(sink, UINT64_MAX);
         pthread_mutex_lock(&sink->lock);
         if (!more && !all_done(sink)) wait_for_work(sink);
     }

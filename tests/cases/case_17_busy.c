@@ -1,6 +1,8 @@
 // Processes and threads that map, touch and unmap all the time, and short children: for being cut off at any moment.
+//   case_17_busy [contents]     contents: one of them writes 128 MB over and over, too
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,14 +34,27 @@ static void breed(void) {
     }
 }
 
-int main(void) {
+static void *write_over(void *unused) {
+    enum { BYTES = 128 << 20, STEP = 64 };
+    unsigned value = 1;
+    char *memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    madvise(memory, BYTES, MADV_NOHUGEPAGE);
+    for (size_t at = 0; getppid() != 1; at = (at + STEP) % BYTES) {
+        value = value * 1664525 + 1013904223;
+        memcpy(memory + at, &value, sizeof value);
+    }
+    return unused;
+}
+
+int main(int argc, char **argv) {
+    bool contents = argc > 1 && strcmp(argv[1], "contents") == 0;
     pid_t last = 0;
     for (int i = 0; i < 3; i++) {
         last = fork();
         if (last) continue;
         pthread_t thread;
         if (i == 0) breed();
-        pthread_create(&thread, NULL, churn, NULL);
+        pthread_create(&thread, NULL, contents && i == 1 ? write_over : churn, NULL);
         churn(NULL);
     }
     printf("busy\n");
