@@ -188,7 +188,11 @@ static void mend(struct tracer *tracer, struct tracee *tracee) {
 // Our own interrupt, or a stop that a frame no longer waits for, or the news of a SIGCONT. When that ends a group-stop,
 // the program alone would have been broken off too.
 static void on_interrupt(struct tracer *tracer, struct tracee *tracee) {
-    if (!tracee->was_in_group) mend(tracer, tracee);
+    if (tracee->was_in_group) {
+        mend_settle(tracee);
+    } else {
+        mend(tracer, tracee);
+    }
     tracer_resume(tracer, tracee, tracer_next_state(tracee), 0);
 }
 

@@ -102,6 +102,15 @@ void mend_undo(struct tracee *tracee) {
     arch_set_regs(tracee->tid, &regs);
 }
 
+// Without a call's number the registers are not those of a call any more; the kernel looks at it for restarts alone.
+void mend_settle(const struct tracee *tracee) {
+    struct arch_regs regs;
+    if (arch_get_regs(tracee->tid, &regs) != 0) return;
+    if (arch_syscall(&regs) < 0 || arch_restart_pending(&regs)) return;
+    arch_set_syscall(&regs, -1);
+    arch_set_regs(tracee->tid, &regs);
+}
+
 static bool is_zombie(pid_t pid) {
     struct procstat_thread thread;
     char letter = 0;

@@ -11,6 +11,9 @@
 bool mend_call(struct tracee *tracee, struct arch_regs *regs, uint64_t now);
 // At a stop that the program has alone too, which may follow right after one that was mended: it breaks the call off.
 void mend_undo(struct tracee *tracee);
+// At the end of a group-stop, which breaks calls off alone too: what it broke off stays so, whatever stops of ours come
+// before the thread is back in the program.
+void mend_settle(const struct tracee *tracee);
 // At the stop of a SIGCHLD: a wait that our interrupt broke off before its child ended, and that would have had the
 // child alone, is made to begin anew after the handler.
 void mend_wait(struct tracee *tracee);

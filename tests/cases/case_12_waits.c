@@ -12,6 +12,7 @@
 #include <linux/io_uring.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -371,9 +372,12 @@ static struct wait waits[] = {
 };
 enum { WAITS = sizeof waits / sizeof *waits };
 
+static atomic_size_t waiting; // threads that have begun
+
 static void *run(void *argument) {
     struct wait *wait = argument;
     double begun = now_ms();
+    atomic_fetch_add(&waiting, 1);
     errno = 0;
     wait->result = wait->call(wait);
     wait->error = errno;
@@ -429,6 +433,7 @@ int main(int argc, char **argv) {
         if (waits[i].prepare) waits[i].prepare(&waits[i]);
     pid_t child = disturb(mode);
     for (size_t i = 0; i < WAITS; i++) pthread_create(&waits[i].thread, NULL, run, &waits[i]);
+    while (atomic_load(&waiting) < WAITS) sched_yield(); // one that begins late would be fed before its time
     bool fed = false, signalled = false;
     double begun = now_ms(), nudged = 0;
     unsigned nudges = 0;
