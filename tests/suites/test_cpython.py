@@ -23,8 +23,10 @@ def find_python():
 
 
 def outcomes(text):
-    """Test -> its outcome, from the lines of unittest -v that are whole; some tests print in between."""
-    return dict(re.findall(r"^(test\w+ \([\w.]+\)).*?\.\.\. (ok|FAIL|ERROR|skipped|expected failure)", text, re.M))
+    """Test -> its outcome, from the lines of unittest -v that are whole; a line of the test's documentation may follow
+    its name, and some tests print in between."""
+    name, ends = r"^(test\w+ \([\w.]+\))", "(ok|FAIL|ERROR|skipped|expected failure)"
+    return dict(re.findall(rf"{name}(?:\n(?!test).*?|.*?)\.\.\. {ends}", text, re.M))
 
 
 @unittest.skipUnless(os.environ.get("VMVIS_LONG"), "VMVIS_LONG is not set")
