@@ -15,12 +15,14 @@ class Writes(WorldCase):
             area = number(recording.truth("area")[0]["addr"])
             frames = [f for f in recording.ask("frames") if f["why"] == "interval"]
             self.assertGreater(len(frames), 8)
-            log = [(recording.time(w["t"]), w["page"]) for w in recording.truth("write")]
+            log = [(recording.time(w["before"]), recording.time(w["after"]), w["page"]) for w in recording.truth("write")]
             checked = 0
-            # a frame's moment is when its threads stood still: writes within its pause are left out
+            # a frame's moment is when its threads stood still: writes around its pause are left out
             for before, frame in list(zip(frames, frames[1:]))[::4]:
-                start, end = before["t"] + before["pause_ns"], frame["t"] - 1_000_000
-                written = {page for t, page in log if start + 1_000_000 < t < end}
+                resumed = before["t"] + before["pause_ns"]
+                written = {page for begun, done, page in log if resumed < begun and done < frame["t"]}
+                if not written:
+                    continue
                 pages = recording.ask("pages", f"{area:#x},{256 * 4096}", "--at", f"frame:{frame['n']}")
                 for page in written:
                     run = [p for p in pages if number(p["addr"]) <= area + page * 4096 < number(p["addr"]) + p["len"]]

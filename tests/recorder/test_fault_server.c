@@ -61,11 +61,14 @@ static struct served_child serve(child_body *body, uint32_t stack_bytes, const c
     return s;
 }
 
+// A fault is told when its thread has been let go: all that were are told when nobody serves the space any more.
+static void serve_no_more(struct served_child *s) { fault_server_remove(s->server, track_uffd(s->track)); }
+
 static struct fault_server_counts end(struct served_child *s) {
     struct fault_server_counts counts;
-    fault_server_counts(s->server, &counts);
     assert_int_equal(child_end(&s->child), 0);
-    fault_server_remove(s->server, track_uffd(s->track));
+    serve_no_more(s);
+    fault_server_counts(s->server, &counts);
     track_close(s->track);
     fault_server_destroy(s->server);
     assert_true(fake_sink.done);
@@ -123,6 +126,7 @@ static void exact_order(void **state) {
     if (!have_uffd()) skip();
     struct served_child s = serve(touch_in_order, 0, "");
     child_do(&s.child, 1);
+    serve_no_more(&s);
     uint64_t before = 0;
     size_t at = 0;
     for (size_t i = 0; i < s.child.shared[3]; i++) {
@@ -173,6 +177,7 @@ static void write_in_order(struct child *child) {
 static void check_access(const char *hide) {
     struct served_child s = serve(write_in_order, 0, hide);
     child_do(&s.child, 1);
+    serve_no_more(&s);
     for (int a = 0; a < 3; a++) {
         size_t at = 0;
         for (int i = 0; i < 64; i++) {
@@ -225,6 +230,7 @@ static void serves_under_markers(void **state) {
         assert_int_equal(procmaps_read(&maps, s.child.pid, 0), 0);
         assert_int_equal(track_scan(s.track, (struct track_maps){maps.maps, maps.count}, &runs), 0);
     }
+    serve_no_more(&s);
     assert_int_equal(s.child.shared[4], 0);
     size_t at = 0, faults = 0;
     while (fault_at(s.child.shared[0], 64 * PAGE, &at)) faults++;
@@ -255,6 +261,7 @@ static void faults_in_the_kernel(void **state) {
     if (!have_uffd()) skip();
     struct served_child s = serve(read_into_pages, 1024, "");
     child_do(&s.child, 1);
+    serve_no_more(&s);
     size_t at = 0;
     for (int i = 0; i < 16; i++) {
         const struct kept_event *kept = fault_at(s.child.shared[0], 16 * PAGE, &at);
@@ -435,6 +442,7 @@ static void serves_hugetlb(void **state) {
     struct served_child s = serve(touch_hugetlb, 0, "");
     bool have = s.child.shared[0];
     child_do(&s.child, 1);
+    serve_no_more(&s);
     size_t at = 0;
     const struct kept_event *read = fault_at(s.child.shared[0], 2 << 20, &at), *write;
     at = 0;
