@@ -14,7 +14,6 @@ class Writes(WorldCase):
             recording = self.record([program("case_51_writes")], *options, *BUSY, timeout=60)
             area = number(recording.truth("area")[0]["addr"])
             frames = [f for f in recording.ask("frames") if f["why"] == "interval"]
-            self.assertGreater(len(frames), 8)
             log = [(recording.time(w["before"]), recording.time(w["after"]), w["page"]) for w in recording.truth("write")]
             checked = 0
             # a frame's moment is when its threads stood still: writes around its pause are left out
