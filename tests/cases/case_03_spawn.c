@@ -25,6 +25,8 @@ static void *spawner(void *argument) {
     return (void *)sum;
 }
 
+static volatile unsigned written;
+
 int main(void) {
     pthread_t other;
     void *sum;
@@ -38,7 +40,12 @@ int main(void) {
     if (pid == 0) {
         // the parent is asleep in vfork, and the memory is its own
         mmap(NULL, 12345, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        nanosleep(&(struct timespec){0, 400000000}, NULL);
+        struct timespec begun, now;
+        clock_gettime(CLOCK_MONOTONIC, &begun);
+        do {
+            written++; // so that frames are taken
+            clock_gettime(CLOCK_MONOTONIC, &now);
+        } while ((now.tv_sec - begun.tv_sec) * 1000 + (now.tv_nsec - begun.tv_nsec) / 1000000 < 400);
         execl("/bin/sh", "sh", "-c", "exit 9", NULL);
         _exit(1);
     }

@@ -1,7 +1,8 @@
 """exec from a thread that is not the leader.
 
-Guard: recorder/loop.c dispatch calls tree_exec_leader to find the thread that became the leader: without it the
-recording hangs.
+Guard: recorder/tree.c end_other_threads retires the threads that exec ended, of which no end is reported: without it
+they live on in the trace. Where the leader has ended before, loop.c dispatch asks tree_exec_leader which thread took its
+number.
 """
 
 from cases import BUSY, WorldCase, main, program
