@@ -1,7 +1,7 @@
 """A parent in vfork cannot be stopped until its child lets go.
 
-Guard: recorder/hold.c wants_interrupt leaves threads with vfork_wait alone: without it each frame while the child
-spins waits its whole patience of 50 ms.
+Guard: recorder/hold.c wants_interrupt leaves alone who waits in vfork (restarts_invisibly), or is about to (vfork_wait):
+without it each frame while the child spins waits its whole patience of 50 ms.
 """
 
 import os

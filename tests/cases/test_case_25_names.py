@@ -1,7 +1,7 @@
 """Names of mappings that break parsers: blanks, newlines, deleted files, files that are called so, very long paths.
 
-Guard: recorder/procmaps.c unescapes \\012 and takes everything behind the inode as the name: where the name ends at the
-first blank, "a b" is wrong.
+Guard: recorder/procmaps.c takes everything behind the inode as the name: where the name ends at the first blank, "a b"
+is wrong. Of kernels without PROCMAP_QUERY the newline comes as \\012: tests/recorder/test_procmaps.c.
 """
 
 import sys

@@ -4,9 +4,11 @@ Guard: recorder/memcall.c follow_tracking registers what was moved: without it w
 two halves that differ only in registration cannot be moved together.
 """
 
+import json
 import os
 
 from cases import BUSY, WorldCase, main, program
+from vmvis import number
 
 MOST = 1024 if os.environ.get("VMVIS_LONG") else 16
 
@@ -19,6 +21,14 @@ class Mremap(WorldCase):
             self.assertIn("joined again 1", recording.alone.out)
             moved = recording.events("mremap")
             self.assertGreaterEqual(len(moved), 8)
+
+    def test_moved_memory_is_watched(self):
+        for source, options in self.each_source():
+            recording = self.record([program("case_28_mremap"), 1, "truth"], *options, *BUSY, timeout=60)
+            truth = [json.loads(line) for line in recording.result.out.splitlines() if line.startswith("{")][0]
+            pages = recording.ask("pages", f"{truth['addr']},{16 * 4096}", "--at", "end")
+            self.assertGreaterEqual(pages[0]["written_at"], recording.time(truth["t"]))
+            self.assertEqual(number(pages[0]["addr"]), number(truth["addr"]))
 
 
 if __name__ == "__main__":

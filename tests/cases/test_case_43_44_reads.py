@@ -1,7 +1,8 @@
 """Threads inside read() that wait for a page, while frames stop all threads and read half-touched memory themselves.
 
 Guard: recorder/fault_server.c serves on threads of its own: where the tracer serves faults, it waits for a thread that
-waits for it. recorder/peek.c reads present pages only.
+waits for it. recorder/peek.c reads present pages only, so that our reads touch nothing; should one wait all the same, the
+server lets it go.
 """
 
 import os

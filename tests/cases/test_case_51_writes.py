@@ -1,7 +1,7 @@
 """Every page that was written between two frames is found by the second.
 
-Guard: recorder/track_scan.c re-arms what it finds in the same step (PM_SCAN_WP_MATCHING): without it a page is found
-once and never again.
+Guard: recorder/track_scan.c re-arms what it finds in the same step (PM_SCAN_WP_MATCHING): without it a page once found is
+found at every frame.
 """
 
 from cases import BUSY, WorldCase, main, program
@@ -23,6 +23,10 @@ class Writes(WorldCase):
                 if not written:
                     continue
                 pages = recording.ask("pages", f"{area:#x},{256 * 4096}", "--at", f"frame:{frame['n']}")
+                around = {page for begun, done, page in log if done >= before["t"] and begun <= frame["t"] + frame["pause_ns"]}
+                seen = {(number(p["addr"]) - area) // 4096 + i for p in pages if p["written_at"] == frame["t"]
+                        for i in range(p["len"] // 4096)}
+                self.assertLessEqual(seen, around, "what nobody wrote is not said to be written")
                 for page in written:
                     run = [p for p in pages if number(p["addr"]) <= area + page * 4096 < number(p["addr"]) + p["len"]]
                     self.assertEqual(len(run), 1)
