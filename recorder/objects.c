@@ -8,9 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
+
+#include "procmaps.h"
 
 enum { BUCKETS = 512 };
 
@@ -26,6 +30,7 @@ struct known {
 struct object_table {
     uint64_t embed_limit;
     uint32_t last;
+    uint32_t vdso; // its number, 0: not seen yet
     struct known *buckets[BUCKETS];
 };
 
@@ -145,8 +150,37 @@ static bool is_nameless(const struct vmv_mapping *mapping) {
     return name[0] != '/' || strcmp(name, "/dev/zero (deleted)") == 0 || strncmp(name, "/SYSV", 5) == 0;
 }
 
+static bool write_all(int fd, const void *bytes, size_t length) {
+    return write(fd, bytes, length) == (ssize_t)length && lseek(fd, 0, SEEK_SET) == 0;
+}
+
+// The code that the kernel lends to each program is the same in all 64-bit processes (vdso(7)): the bytes of our own
+// are embedded. Programs of 32 bits, below 4 GiB, have another.
+static uint32_t vdso_of(struct object_table *table, struct sink_producer *producer, const struct vmv_mapping *mapping) {
+    const void *own = (const void *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
+    uint64_t size = mapping->end - mapping->start;
+    if (!own || mapping->start >> 32 == 0) return 0;
+    if (table->vdso) return table->vdso;
+    struct vmv_object_identity identity = {.path = mapping->name, .size = size};
+    int fd = memfd_create("vdso", MFD_CLOEXEC);
+    if (fd < 0) return 0;
+    struct procmaps maps = {0};
+    struct vmv_mapping ours = {0};
+    bool good = procmaps_at(&maps, getpid(), (uintptr_t)own, &ours, NULL) == 0 && ours.end - ours.start == size &&
+                write_all(fd, own, size) && read_build_id(fd, &identity);
+    procmaps_free(&maps);
+    if (!good) {
+        close(fd);
+        return 0;
+    }
+    table->vdso = ++table->last;
+    sink_object(producer, table->vdso, &identity, fd);
+    return table->vdso;
+}
+
 uint32_t objects_of_mapping(struct object_table *table, struct sink_producer *producer, pid_t pid,
                             const struct vmv_mapping *mapping) {
+    if (strcmp(mapping->name, "[vdso]") == 0) return vdso_of(table, producer, mapping);
     if (mapping->inode == 0 || is_nameless(mapping)) return 0;
     struct known *known = lookup(table, mapping);
     if (known) return known->number;

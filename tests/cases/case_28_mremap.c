@@ -1,5 +1,5 @@
 // mremap in all its forms, each with contents that are checked afterwards. Prints what each call gave, and with a
-// second argument where what was moved lies and when it was written.
+// second argument where what was moved lies and when it was last written.
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -41,14 +41,16 @@ int main(int argc, char **argv) {
     printf("dontunmap %s\n", moved == MAP_FAILED ? "failed" : moved != old ? "moved" : "stayed");
     printf("new %d old %d\n", all(moved, 16 * P, 3), all(old, 16 * P, 0));
     memset(old, 4, 16 * P);
+    memset(moved, 5, P);
+    pause_a_moment();
+    printf("written %d %d %d\n", all(old, 16 * P, 4), all(moved, P, 5), all(moved + P, 15 * P, 3));
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    memset(moved, 5, P);
+    memset(moved, 6, P);
     if (argc > 2)
         printf("{\"what\":\"moved\",\"addr\":\"%p\",\"t\":%ld}\n", (void *)moved,
                now.tv_sec * 1000000000 + now.tv_nsec);
     pause_a_moment();
-    printf("written %d %d %d\n", all(old, 16 * P, 4), all(moved, P, 5), all(moved + P, 15 * P, 3));
     char *shared = make(8, MAP_SHARED);
     memset(shared, 6, 8 * P);
     char *twin = mremap(shared, 0, 8 * P, MREMAP_MAYMOVE);

@@ -8,7 +8,6 @@ import json
 import os
 
 from cases import BUSY, WorldCase, main, program
-from vmvis import number
 
 MOST = 1024 if os.environ.get("VMVIS_LONG") else 16
 
@@ -28,7 +27,7 @@ class Mremap(WorldCase):
             truth = [json.loads(line) for line in recording.result.out.splitlines() if line.startswith("{")][0]
             pages = recording.ask("pages", f"{truth['addr']},{16 * 4096}", "--at", "end")
             self.assertGreaterEqual(pages[0]["written_at"], recording.time(truth["t"]))
-            self.assertEqual(number(pages[0]["addr"]), number(truth["addr"]))
+            self.assertEqual(pages[0]["len"], 4096, "one page was written then")
 
 
 if __name__ == "__main__":

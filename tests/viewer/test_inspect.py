@@ -12,8 +12,9 @@ from pathlib import Path
 from vmvis import BUILD, INSPECT, Trace, run
 
 MAKE_TRACE = BUILD / "bin" / "make_trace"
-COMMANDS = ("info", "verify", "summary", "frames", "events", "maps", "pages", "threads", "regs", "read")
-LATER = ("repair", "backtrace", "disasm", "symbol", "sections", "got", "type", "heap", "history", "find", "diff",
+COMMANDS = ("info", "verify", "summary", "frames", "events", "maps", "pages", "threads", "regs", "read",
+            "symbol", "sections")
+LATER = ("repair", "backtrace", "disasm", "got", "type", "heap", "history", "find", "diff",
          "explain", "strip", "core", "export", "gdb")
 PAGE = 4096
 MS = 1_000_000
@@ -745,7 +746,7 @@ class Output(InspectCase):
 
     def test_the_trace_is_not_changed(self):
         before = (SMALL.read_bytes(), os.stat(SMALL).st_mtime_ns)
-        for command in COMMANDS[:-1]:
+        for command in COMMANDS[:9]:
             self.inspect(command, SMALL)
         self.assertEqual((SMALL.read_bytes(), os.stat(SMALL).st_mtime_ns), before)
 

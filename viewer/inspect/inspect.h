@@ -3,6 +3,7 @@
 #ifndef INSPECT_H
 #define INSPECT_H
 
+#include "decode.h"
 #include "inspect_json.h"
 #include "inspect_out.h"
 #include "timeline.h"
@@ -38,6 +39,7 @@ struct inspect_options {
 struct inspect {
     struct inspect_options options;
     struct timeline *tl;
+    struct decode *decode; // over tl
     struct inspect_out out;
     struct json json;
     char error[1024]; // one line without the program's name; set whenever a command does not return 0
@@ -149,5 +151,7 @@ int inspect_pages(struct inspect *in);
 int inspect_threads(struct inspect *in);
 int inspect_regs(struct inspect *in);
 int inspect_read(struct inspect *in);
+int inspect_symbol(struct inspect *in);
+int inspect_sections(struct inspect *in);
 
 #endif

@@ -25,6 +25,10 @@ const struct inspect_command inspect_commands[] = {
      inspect_help_regs},
     {"read", "bytes at a moment", ACCEPT_AT | ACCEPT_SPACE | ACCEPT_RAW | ACCEPT_PLACES, inspect_read,
      inspect_help_read},
+    {"symbol", "which symbol an address belongs to, and the address of a symbol",
+     ACCEPT_AT | ACCEPT_SPACE | ACCEPT_LIMIT | ACCEPT_PLACES, inspect_symbol, inspect_help_symbol},
+    {"sections", "the sections of programs and libraries where they are mapped",
+     ACCEPT_AT | ACCEPT_SPACE | ACCEPT_LIMIT | ACCEPT_PLACES, inspect_sections, inspect_help_sections},
 };
 const size_t inspect_command_count = sizeof inspect_commands / sizeof inspect_commands[0];
 
@@ -36,9 +40,8 @@ const struct inspect_command *inspect_command_find(const char *name) {
 }
 
 bool inspect_command_planned(const char *name) {
-    static const char *const names[] = {"repair", "backtrace", "disasm",  "symbol", "sections", "got",
-                                        "type",   "heap",      "history", "find",   "diff",     "explain",
-                                        "strip",  "core",      "export",  "gdb"};
+    static const char *const names[] = {"repair", "backtrace", "disasm",  "got",   "type", "heap",   "history",
+                                        "find",   "diff",      "explain", "strip", "core", "export", "gdb"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(names[i], name) == 0) return true;
     }

@@ -5,5 +5,7 @@
 extern const char inspect_help_info[], inspect_help_verify[], inspect_help_summary[], inspect_help_frames[],
     inspect_help_events[], inspect_help_maps[], inspect_help_pages[], inspect_help_threads[], inspect_help_regs[],
     inspect_help_read[];
+// Those of commands about what bytes mean stand with the commands.
+extern const char inspect_help_symbol[], inspect_help_sections[];
 
 #endif

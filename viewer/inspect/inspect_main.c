@@ -41,6 +41,8 @@ static int main_open(struct inspect *in, const struct inspect_command *command) 
     char error[900] = "";
     in->tl = timeline_open(in->options.trace, error, sizeof error);
     if (in->tl == NULL) return inspect_fail(in, INSPECT_UNREADABLE, "%s", error);
+    in->decode = decode_create(in->tl);
+    if (in->decode == NULL) return inspect_fail(in, INSPECT_UNREADABLE, "out of memory");
     const char *warning = vmv_reader_warning(timeline_reader(in->tl));
     if (warning != NULL) inspect_warn("%s", warning);
     return command->run(in);
@@ -87,6 +89,7 @@ int inspect_main(int argc, char **argv) {
         inspect_warn("%s", in->error);
     }
     status = main_finish_output(in, status);
+    decode_destroy(in->decode);
     timeline_close(in->tl);
     free(in->options.places);
     free(in);

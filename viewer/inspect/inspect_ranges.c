@@ -42,14 +42,11 @@ static bool range_parse(struct inspect *in, uint32_t space, const char *text, st
         return range_fail(in, status, INSPECT_USAGE, text,
                           "not an address; write 0x and hexadecimal digits, +N for an offset and ,LEN for a length");
     }
-    if (strncmp(place, "sym:", 4) == 0) {
-        return range_fail(in, status, INSPECT_ABSENT, text,
-                          "this version knows no symbols; write 0xADDR or map:NAME+N");
-    }
-    if (!timeline_place(in->tl, space, place, &range->addr, &size)) {
-        return range_fail(in, status, INSPECT_ABSENT, text,
-                          "no such place at this moment; write 0xADDR, NAME, map:NAME or one of them with +N, and "
-                          ",LEN for a length; vmvis-inspect maps lists the names");
+    if (!decode_place(in->decode, space, place, &range->addr, &size)) {
+        return range_fail(
+            in, status, INSPECT_ABSENT, text,
+            "no such place at this moment; write 0xADDR, NAME, map:NAME, sym:NAME or one of them with +N, "
+            "and ,LEN for a length; vmvis-inspect maps lists mappings, sections and symbol what is in them");
     }
     range->whole = wanted == 0 && size != 0;
     range->length = wanted != 0 ? wanted : size != 0 ? size : 8;

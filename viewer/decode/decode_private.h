@@ -1,0 +1,35 @@
+// What the files of the context share.
+#ifndef DECODE_PRIVATE_H
+#define DECODE_PRIVATE_H
+
+#include "arena.h"
+#include "decode.h"
+
+struct loaded_object {
+    struct decode_object object;
+    uint32_t space; // of a vdso: whose memory it was read from
+    bool debug_tried;
+    struct loaded_object *next;
+};
+
+struct decode {
+    struct timeline *tl;
+    struct vmv_arena arena; // paths and troubles, as long as the context
+    struct loaded_object *objects;
+    struct { // the modules asked for last
+        uint32_t space;
+        uint64_t changes, t;
+        bool valid;
+        struct decode_module *items;
+        size_t count, room;
+    } modules;
+};
+
+const struct decode_object *decode_object_of_vdso(struct decode *d, uint32_t space, const struct vmv_mapping *mapping);
+void decode_objects_free(struct decode *d);
+// The separate debug file of an object, into object->debug.
+void decode_find_debug(struct decode *d, struct decode_object *object);
+// A local file, wholly read. malloc; NULL: there is none, it is no regular file, or it is too large.
+uint8_t *decode_read_file(const char *path, size_t *length);
+
+#endif
