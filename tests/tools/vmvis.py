@@ -119,12 +119,14 @@ class Trace:
     def __init__(self, path):
         self.path = Path(path)
 
-    def run(self, command, *options, timeout=30):
-        return run([INSPECT, command, self.path, *options], timeout=timeout)
+    def run(self, command, *options, timeout=30, stdin=b""):
+        return run([INSPECT, command, self.path, *options], timeout=timeout, stdin=stdin)
 
-    def ask(self, command, *options):
-        """The objects that a command prints; it must succeed."""
-        result = self.run(command, "--json", *options)
+    def ask(self, command, *options, places=()):
+        """The objects that a command prints; it must succeed. `places` are read from standard input."""
+        if places := list(places):
+            options = (*options, "-")
+        result = self.run(command, "--json", *options, stdin="\n".join(map(str, places)).encode())
         if result.status != 0:
             raise AssertionError(f"vmvis-inspect failed: {result}")
         return parse_lines(result.out, f"vmvis-inspect {command}")

@@ -77,13 +77,29 @@ void decode_objects_free(struct decode *d) {
     for (struct loaded_object *loaded = d->objects; loaded; loaded = loaded->next) {
         elf_file_close(loaded->object.elf);
         elf_file_close(loaded->object.debug);
+        free(loaded->slots);
     }
     d->objects = NULL; // their memory is the arena's
 }
 
-const struct decode_object *decode_object_debug(struct decode *d, const struct decode_object *object) {
+static struct loaded_object *loaded_of(struct decode *d, const struct decode_object *object) {
     struct loaded_object *loaded = d->objects;
     while (loaded && &loaded->object != object) loaded = loaded->next;
+    return loaded;
+}
+
+const struct elf_slot *decode_object_slots(struct decode *d, const struct decode_object *object, size_t *count) {
+    struct loaded_object *loaded = loaded_of(d, object);
+    *count = 0;
+    if (!loaded || !object->elf) return NULL;
+    if (!loaded->slots_tried) loaded->slots = elf_dynamic_slots(object->elf, &loaded->slot_count);
+    loaded->slots_tried = true;
+    *count = loaded->slot_count;
+    return loaded->slots;
+}
+
+const struct decode_object *decode_object_debug(struct decode *d, const struct decode_object *object) {
+    struct loaded_object *loaded = loaded_of(d, object);
     if (!loaded || loaded->debug_tried) return object;
     loaded->debug_tried = true;
     if (object->elf) decode_find_debug(d, &loaded->object);

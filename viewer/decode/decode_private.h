@@ -4,11 +4,14 @@
 
 #include "arena.h"
 #include "decode.h"
+#include "elf_dynamic.h"
 
 struct loaded_object {
     struct decode_object object;
     uint32_t space; // of a vdso: whose memory it was read from
-    bool debug_tried;
+    bool debug_tried, slots_tried;
+    struct elf_slot *slots; // elf_dynamic_slots()
+    size_t slot_count;
     struct loaded_object *next;
 };
 
@@ -29,6 +32,8 @@ const struct decode_object *decode_object_of_vdso(struct decode *d, uint32_t spa
 void decode_objects_free(struct decode *d);
 // The separate debug file of an object, into object->debug.
 void decode_find_debug(struct decode *d, struct decode_object *object);
+// The slots of an object by address, with its own addresses; they belong to the context.
+const struct elf_slot *decode_object_slots(struct decode *d, const struct decode_object *object, size_t *count);
 // A local file, wholly read. malloc; NULL: there is none, it is no regular file, or it is too large.
 uint8_t *decode_read_file(const char *path, size_t *length);
 

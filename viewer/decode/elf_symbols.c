@@ -84,7 +84,9 @@ static void set_version(const struct reading *reading, size_t index, struct elf_
 
 // ------------------------------------------------------------------------------------------------- tables
 
-static bool is_address(const GElf_Sym *symbol) {
+static bool is_address(const struct elf_file *file, const GElf_Sym *symbol) {
+    bool ordinary = symbol->st_shndx < SHN_LORESERVE && symbol->st_shndx < file->section_count;
+    if (ordinary && symbol->st_shndx && !(file->sections[symbol->st_shndx].flags & SHF_ALLOC)) return false;
     unsigned type = GELF_ST_TYPE(symbol->st_info);
     bool defined = symbol->st_shndx != SHN_UNDEF && symbol->st_shndx != SHN_ABS;
     return defined && type != STT_SECTION && type != STT_FILE && type != STT_TLS;
@@ -107,7 +109,7 @@ static void read_table(struct reading *reading, Elf *elf, Elf_Scn *section, cons
     size_t count = data ? data->d_size / header->sh_entsize : 0;
     for (size_t i = 1; i < count && i < INT_MAX && reading->file->symbol_count < SYMBOLS_MAX; i++) {
         GElf_Sym from;
-        if (!gelf_getsym(data, (int)i, &from) || !is_address(&from)) continue;
+        if (!gelf_getsym(data, (int)i, &from) || !is_address(reading->file, &from)) continue;
         const char *name = elf_strptr(elf, header->sh_link, from.st_name); // lies in the file's bytes
         struct elf_symbol *to = name && *name ? add(reading) : NULL;
         if (!to) continue;
@@ -164,6 +166,8 @@ static int by_address(const void *left, const void *right) {
     const struct elf_symbol *a = left, *b = right;
     if (a->addr != b->addr) return a->addr < b->addr ? -1 : 1;
     if (rank(a) != rank(b)) return rank(b) - rank(a);
+    bool a_old = a->version && !a->version_default, b_old = b->version && !b->version_default;
+    if (a_old != b_old) return a_old - b_old;
     if (underscores(a->name) != underscores(b->name)) return underscores(a->name) - underscores(b->name);
     int order = strcmp(a->name, b->name);
     return order ? order : a->table - b->table;
@@ -240,10 +244,18 @@ static const struct elf_symbol *best_around(const struct elf_file *file, size_t 
     return best;
 }
 
+// Names of borders, such as _end, may lie behind all sections.
+static const struct elf_symbol *exactly_at(const struct elf_file *file, size_t after, uint64_t addr) {
+    const struct elf_symbol *found = NULL;
+    for (size_t i = after; i-- > 0 && file->symbols[i].addr == addr;) found = &file->symbols[i];
+    return found;
+}
+
 static const struct elf_symbol *sizeless_before(const struct elf_file *file, size_t after, uint64_t addr) {
     const struct elf_section *section = elf_file_section_at(file, addr);
     const struct elf_symbol *nearest = NULL;
-    for (size_t i = after; section && i-- > 0 && file->symbols[i].addr >= section->addr;) {
+    if (!section) return exactly_at(file, after, addr);
+    for (size_t i = after; i-- > 0 && file->symbols[i].addr >= section->addr;) {
         if (nearest && file->symbols[i].addr != nearest->addr) break;
         if (file->symbols[i].size == 0) nearest = &file->symbols[i];
         if (!nearest) break; // behind the end of one with a size

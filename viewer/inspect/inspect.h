@@ -153,5 +153,6 @@ int inspect_regs(struct inspect *in);
 int inspect_read(struct inspect *in);
 int inspect_symbol(struct inspect *in);
 int inspect_sections(struct inspect *in);
+int inspect_got(struct inspect *in);
 
 #endif

@@ -29,6 +29,8 @@ const struct inspect_command inspect_commands[] = {
      ACCEPT_AT | ACCEPT_SPACE | ACCEPT_LIMIT | ACCEPT_PLACES, inspect_symbol, inspect_help_symbol},
     {"sections", "the sections of programs and libraries where they are mapped",
      ACCEPT_AT | ACCEPT_SPACE | ACCEPT_LIMIT | ACCEPT_PLACES, inspect_sections, inspect_help_sections},
+    {"got", "what each slot of the global offset tables is bound to, and since when",
+     ACCEPT_AT | ACCEPT_SPACE | ACCEPT_LIMIT | ACCEPT_PLACES, inspect_got, inspect_help_got},
 };
 const size_t inspect_command_count = sizeof inspect_commands / sizeof inspect_commands[0];
 
@@ -40,8 +42,8 @@ const struct inspect_command *inspect_command_find(const char *name) {
 }
 
 bool inspect_command_planned(const char *name) {
-    static const char *const names[] = {"repair", "backtrace", "disasm",  "got",   "type", "heap",   "history",
-                                        "find",   "diff",      "explain", "strip", "core", "export", "gdb"};
+    static const char *const names[] = {"repair", "backtrace", "disasm", "type", "heap",   "history", "find",
+                                        "diff",   "explain",   "strip",  "core", "export", "gdb"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(names[i], name) == 0) return true;
     }

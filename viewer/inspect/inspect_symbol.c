@@ -73,29 +73,41 @@ static void symbol_row(struct table *table, uint64_t addr, const struct decode_s
     free(text);
 }
 
-static int symbol_absent(struct inspect *in, const struct inspect_range *range) {
-    const struct decode_module *module = decode_module_at(in->decode, in->options.space, range->addr);
-    return inspect_fail(in, INSPECT_ABSENT, "%s: 0x%llx: %s%s", in->options.trace, (unsigned long long)range->addr,
-                        module ? "no symbol of this object reaches there: " : "not in a program or library",
-                        module ? module->object->path : "");
+static void nameless_put(struct inspect *in, struct table *table, uint32_t space, uint64_t addr) {
+    const struct decode_module *module = decode_module_at(in->decode, space, addr);
+    if (in->options.json) {
+        json_begin(&in->json);
+        json_put_hex(&in->json, "addr", addr);
+        json_put_null(&in->json, "name");
+        json_put_text(&in->json, "object", module ? module->object->path : NULL);
+        json_line(&in->json);
+        return;
+    }
+    table_cell(table, "0x%llx", (unsigned long long)addr);
+    table_cell(table, "%s", module ? "no symbol reaches there" : "in no program or library");
+    table_cell(table, "%s", "");
+    table_name(table, module ? module->object->path : "");
 }
 
 static int symbol_all(struct inspect *in, const struct inspect_ranges *ranges, uint32_t space, struct table *table) {
-    uint64_t left = in->options.limit;
-    for (size_t i = 0; i < ranges->count && left > 0; i++, left--) {
+    uint64_t found = 0;
+    for (size_t i = 0; i < ranges->count && i < in->options.limit; i++) {
         struct decode_symbol symbol;
         uint64_t addr = ranges->items[i].addr;
         if (!decode_symbol_at(in->decode, space, addr, &symbol)) {
-            in->options.space = space;
-            return symbol_absent(in, &ranges->items[i]);
+            nameless_put(in, table, space, addr);
+            continue;
         }
+        found++;
         if (in->options.json) {
             symbol_json(in, addr, &symbol);
         } else {
             symbol_row(table, addr, &symbol);
         }
     }
-    return INSPECT_OK;
+    return found
+               ? INSPECT_OK
+               : inspect_fail(in, INSPECT_ABSENT, "%s: %s: no symbol there", in->options.trace, ranges->items[0].text);
 }
 
 int inspect_symbol(struct inspect *in) {
@@ -109,7 +121,11 @@ int inspect_symbol(struct inspect *in) {
     if (!inspect_ranges_parse(in, moment.space->id, &ranges, &status)) return status;
     table_begin(&table, "llrl", "ADDRESS|SYMBOL|SIZE|OBJECT");
     status = symbol_all(in, &ranges, moment.space->id, &table);
-    table_end(&table, &in->out, 0);
+    if (in->options.json || status != INSPECT_OK) {
+        table_drop(&table);
+    } else {
+        table_end(&table, &in->out, 0);
+    }
     inspect_ranges_free(&ranges);
     return status;
 }
@@ -189,12 +205,13 @@ int inspect_sections(struct inspect *in) {
     inspect_ranges_widen(moment.space, &ranges);
     table_begin(&table, "lrlll", "ADDRESS|SIZE|FLAGS|SECTION|OBJECT");
     uint64_t put = sections_put(in, &table, moment.space->id, &ranges);
-    table_end(&table, &in->out, 0);
-    if (put == 0)
-        status = inspect_fail(in, INSPECT_ABSENT, "%s: no section there: %s", in->options.trace,
-                              ranges.count ? ranges.items[0].text : "no program or library is mapped");
-    else
-        status = INSPECT_OK;
+    if (in->options.json || put == 0) {
+        table_drop(&table);
+    } else {
+        table_end(&table, &in->out, 0);
+    }
+    const char *what = ranges.count ? ranges.items[0].text : "no program or library is mapped";
+    status = put ? INSPECT_OK : inspect_fail(in, INSPECT_ABSENT, "%s: no section there: %s", in->options.trace, what);
     inspect_ranges_free(&ranges);
     return status;
 }

@@ -67,6 +67,10 @@ void table_end(struct table *table, struct inspect_out *out, size_t indent) {
     for (size_t row = 0; row + table->columns <= table->count && out->error == 0; row += table->columns) {
         table_row(table, out, row, indent);
     }
+    table_drop(table);
+}
+
+void table_drop(struct table *table) {
     free(table->cells);
     vmv_arena_free(&table->arena);
     table->cells = NULL;

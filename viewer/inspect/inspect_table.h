@@ -22,5 +22,6 @@ __attribute__((format(printf, 2, 3))) void table_cell(struct table *table, const
 void table_name(struct table *table, const char *name); // a name from a trace, made harmless
 // Prints all rows, two spaces between columns and none at the end, `indent` before, and frees the table.
 void table_end(struct table *table, struct inspect_out *out, size_t indent);
+void table_drop(struct table *table); // frees it, nothing is printed
 
 #endif
