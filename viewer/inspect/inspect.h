@@ -154,5 +154,6 @@ int inspect_read(struct inspect *in);
 int inspect_symbol(struct inspect *in);
 int inspect_sections(struct inspect *in);
 int inspect_got(struct inspect *in);
+int inspect_disasm(struct inspect *in);
 
 #endif

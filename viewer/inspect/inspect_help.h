@@ -8,5 +8,6 @@ extern const char inspect_help_info[], inspect_help_verify[], inspect_help_summa
 // Those of commands about what bytes mean stand with the commands.
 extern const char inspect_help_symbol[], inspect_help_sections[];
 extern const char inspect_help_got[];
+extern const char inspect_help_disasm[];
 
 #endif
