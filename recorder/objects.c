@@ -29,15 +29,17 @@ struct known {
 
 struct object_table {
     uint64_t embed_limit;
+    bool embed_debug;
     uint32_t last;
     uint32_t vdso; // its number, 0: not seen yet
     struct known *buckets[BUCKETS];
 };
 
-struct object_table *objects_create(uint64_t embed_limit) {
+struct object_table *objects_create(uint64_t embed_limit, bool embed_debug) {
     struct object_table *table = calloc(1, sizeof *table);
     if (!table) abort();
     table->embed_limit = embed_limit;
+    table->embed_debug = embed_debug;
     elf_version(EV_CURRENT);
     return table;
 }
@@ -154,6 +156,92 @@ static bool write_all(int fd, const void *bytes, size_t length) {
     return write(fd, bytes, length) == (ssize_t)length && lseek(fd, 0, SEEK_SET) == 0;
 }
 
+// ------------------------------------------------------------------------------------------- debug information
+
+// The text at the beginning of a section, 0-terminated.
+static bool section_text(int fd, const char *name, char *out, size_t size) {
+    Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+    size_t names = 0;
+    bool found = false;
+    if (elf && elf_kind(elf) == ELF_K_ELF && elf_getshdrstrndx(elf, &names) == 0)
+        for (Elf_Scn *section = NULL; !found && (section = elf_nextscn(elf, section));) {
+            GElf_Shdr header;
+            const char *is = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+            Elf_Data *data = is && strcmp(is, name) == 0 ? elf_getdata(section, NULL) : NULL;
+            size_t length = data && data->d_buf ? strnlen(data->d_buf, data->d_size) : 0;
+            found = length && length < data->d_size && length < size;
+            if (found) memcpy(out, data->d_buf, length + 1);
+        }
+    if (elf) elf_end(elf);
+    return found;
+}
+
+// Hands a debug file to the sink once. -1: it is not there, or not of this build-id (length 0: any).
+static int embed_file(struct object_table *table, struct sink_producer *producer, const char *path,
+                      const struct vmv_object_identity *of) {
+    struct stat status;
+    struct vmv_mapping mapping = {.name = path};
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return -1;
+    struct vmv_object_identity identity = {.path = path};
+    bool good = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && read_build_id(fd, &identity) &&
+                (!of->build_id_length || (identity.build_id_length == of->build_id_length &&
+                                          memcmp(identity.build_id, of->build_id, of->build_id_length) == 0));
+    mapping.inode = status.st_ino;
+    mapping.dev_major = major(status.st_dev);
+    mapping.dev_minor = minor(status.st_dev);
+    if (!good || lookup(table, &mapping)) {
+        close(fd);
+        return -1;
+    }
+    identity.inode = status.st_ino;
+    identity.size = (uint64_t)status.st_size;
+    identity.mtime_ns = mtime_of(&status);
+    identity.dev_major = mapping.dev_major;
+    identity.dev_minor = mapping.dev_minor;
+    int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3); // the sink closes its own
+    sink_object(producer, remember(table, &mapping, &status)->number, &identity, fd);
+    return copy;
+}
+
+// The file that debug information refers to (dwz): its name is relative to the folder of the debug file.
+static void embed_alternative(struct object_table *table, struct sink_producer *producer, int debug, const char *path) {
+    char link[PATH_MAX], whole[2 * PATH_MAX];
+    const struct vmv_object_identity any = {0};
+    if (!section_text(debug, ".gnu_debugaltlink", link, sizeof link)) return;
+    const char *slash = strrchr(path, '/');
+    int folder = slash && link[0] != '/' ? (int)(slash - path + 1) : 0;
+    snprintf(whole, sizeof whole, "%.*s%s", folder, path, link);
+    int fd = embed_file(table, producer, whole, &any);
+    if (fd >= 0) close(fd);
+}
+
+// Where gdb looks for them: by build-id, and by the name in .gnu_debuglink in three places (its manual, "Separate Debug
+// Files").
+static void embed_debug_of(struct object_table *table, struct sink_producer *producer, int object,
+                           const struct vmv_object_identity *of) {
+    char path[PATH_MAX + 300] = "/usr/lib/debug/.build-id/", link[256];
+    size_t at = strlen(path);
+    if (!of->build_id_length) return;
+    for (size_t i = 0; i < of->build_id_length; i++)
+        at += (size_t)snprintf(path + at, sizeof path - at, i == 0 ? "%02x/" : "%02x", of->build_id[i]);
+    snprintf(path + at, sizeof path - at, ".debug");
+    int fd = embed_file(table, producer, path, of);
+    const char *slash = strrchr(of->path, '/');
+    static const char *const places[][2] = {{"", "/"}, {"", "/.debug/"}, {"/usr/lib/debug", "/"}};
+    bool linked = fd < 0 && slash && strlen(of->path) < PATH_MAX &&
+                  section_text(object, ".gnu_debuglink", link, sizeof link) && !strchr(link, '/');
+    for (size_t i = 0; linked && fd < 0 && i < sizeof places / sizeof *places; i++) {
+        snprintf(path, sizeof path, "%s%.*s%s%s", places[i][0], (int)(slash - of->path), of->path, places[i][1], link);
+        fd = embed_file(table, producer, path, of);
+    }
+    if (fd < 0) return;
+    embed_alternative(table, producer, fd, path);
+    close(fd);
+}
+
+// ------------------------------------------------------------------------------------------- mappings
+
 // The code that the kernel lends to each program is the same in all 64-bit processes (vdso(7)): the bytes of our own
 // are embedded. Programs of 32 bits, below 4 GiB, have another.
 static uint32_t vdso_of(struct object_table *table, struct sink_producer *producer, const struct vmv_mapping *mapping) {
@@ -195,12 +283,14 @@ uint32_t objects_of_mapping(struct object_table *table, struct sink_producer *pr
                                            .dev_major = mapping->dev_major,
                                            .dev_minor = mapping->dev_minor};
     bool is_elf = read_build_id(fd, &identity);
+    uint32_t number = known->number;
+    if (is_elf && table->embed_debug) embed_debug_of(table, producer, fd, &identity);
     if (!wants_bytes(table, mapping, &status, is_elf)) {
         close(fd);
         fd = -1;
     }
-    sink_object(producer, known->number, &identity, fd);
-    return known->number;
+    sink_object(producer, number, &identity, fd);
+    return number;
 }
 
 static uint64_t first_loaded(Elf *elf) {

@@ -9,8 +9,9 @@
 
 struct object_table;
 
-struct object_table *objects_create(uint64_t embed_limit); // bytes; programs and libraries are embedded at any size
-void objects_destroy(struct object_table *table);          // accepts NULL
+// embed_limit: bytes; programs and libraries are embedded at any size. embed_debug: their debug files, too.
+struct object_table *objects_create(uint64_t embed_limit, bool embed_debug);
+void objects_destroy(struct object_table *table); // accepts NULL
 
 // The number of the file that `mapping` of process `pid` maps, 0 if it maps none (or no regular file). A file seen for
 // the first time is announced to the sink before this returns. A file that a shared mapping may write is known by

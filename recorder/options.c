@@ -38,6 +38,7 @@ static const char help_text[] =
     "      --content WHAT   changed: contents of written pages (default); none\n"
     "      --embed-limit SIZE  embed mapped files up to SIZE (default 64M); programs and\n"
     "                       libraries are always embedded\n"
+    "      --embed-debug    embed their separate debug files, too, where they are installed\n"
     "      --exclude WHAT   never capture the contents of WHAT: 0xADDR,LEN or 0xADDR-0xADDR, or a\n"
     "                       region: [heap], [stack], a mapped file's path or its last part; may\n"
     "                       be given several times\n"
@@ -197,6 +198,7 @@ enum long_option {
     OPT_EMBED,
     OPT_EXCLUDE,
     OPT_NO_ENV,
+    OPT_EMBED_DEBUG,
     OPT_MAX_SIZE,
     OPT_NO_FOLLOW,
     OPT_SPLIT_HUGE,
@@ -218,6 +220,7 @@ static const struct option long_options[] = {{"interval", required_argument, 0, 
                                              {"embed-limit", required_argument, 0, OPT_EMBED},
                                              {"exclude", required_argument, 0, OPT_EXCLUDE},
                                              {"no-env", no_argument, 0, OPT_NO_ENV},
+                                             {"embed-debug", no_argument, 0, OPT_EMBED_DEBUG},
                                              {"max-size", required_argument, 0, OPT_MAX_SIZE},
                                              {"no-follow", no_argument, 0, OPT_NO_FOLLOW},
                                              {"split-huge", no_argument, 0, OPT_SPLIT_HUGE},
@@ -262,6 +265,9 @@ static bool take_option(struct options *options, int option) {
         return bad("--exclude takes up to 32 of 0xADDR,LEN, 0xADDR-0xADDR or a region's name, not '%s'", optarg);
     case OPT_NO_ENV:
         options->no_env = true;
+        return true;
+    case OPT_EMBED_DEBUG:
+        options->embed_debug = true;
         return true;
     case OPT_MAX_SIZE:
         return parse_max_size(options, optarg);

@@ -20,6 +20,7 @@ struct options {
     uint32_t stack_bytes; // 0: none
     bool content;         // --content changed
     uint64_t embed_limit; // bytes
+    bool embed_debug;     // separate debug files travel in the trace
     uint64_t max_size;    // bytes of trace, 0: no limit
     const char *ring;     // --ring as given, NULL: none
     uint64_t ring_ns, ring_bytes;

@@ -133,7 +133,7 @@ static void prepare_tracer(struct session *session, struct vmv_writer *writer) {
     tracer->sources = &session->sources;
     tracer->sink = sink_create(writer, session->subject.start, CONTENT_ROOM, session->options->max_size);
     tracer->producer = sink_producer_create(tracer->sink, "tracer");
-    tracer->objects = objects_create(session->options->embed_limit);
+    tracer->objects = objects_create(session->options->embed_limit, session->options->embed_debug);
     tracer->page_size = (uint64_t)sysconf(_SC_PAGESIZE);
     tracer->processors = sysconf(_SC_NPROCESSORS_ONLN);
     tracer->root = session->subject.pid;

@@ -1,11 +1,12 @@
 """Symbols, sections and slots, compared with nm, readelf and what gdb reads in the kernel's core of the same run."""
 
+import json
 import random
 import re
 import shutil
 import subprocess
 
-from vmvis import RECORD, Case, Trace, main, number, run, sample
+from vmvis import INSPECT, RECORD, Case, Trace, main, number, run, sample
 
 LIBC = "libc.so.6"
 
@@ -138,6 +139,56 @@ class Elf(Case):
             self.assertIn(slot["symbol"].lstrip("_"), slot["target_symbol"])  # memset is __memset_avx2_... where chosen
             self.assertGreater(slot["bound_at"], 0)
             self.assertFalse(early[slot["slot"]]["bound"])
+
+
+class SeparateDebug(Case):
+    SOURCE = """
+        static int hidden(int x) { return x * 3; }
+        int (*volatile call)(int) = hidden;
+        int main(void) { return call(2) - 6; }
+    """
+
+    def build(self):
+        folder = self.fresh("program").parent
+        (folder / "a.c").write_text(self.SOURCE)
+        for command in ("gcc -O0 -g -Wl,--build-id -o program a.c", "mkdir .debug",
+                        "objcopy --only-keep-debug program .debug/program.debug", "strip -s program",
+                        "objcopy --add-gnu-debuglink=.debug/program.debug program"):
+            done = run(command.split(), cwd=folder)
+            self.assertEqual(done.status, 0, done)
+        return folder
+
+    def name_of_hidden(self, trace):
+        slot = trace.run("symbol", "--json", "sym:hidden")
+        return json.loads(slot.out)["name"] if slot.status == 0 else None
+
+    def test_found_here_and_only_if_it_is_of_the_same_build(self):
+        folder = self.build()
+        trace = self.record([folder / "program"], "-q")
+        self.assertEqual(self.name_of_hidden(trace), "hidden")
+        (folder / "b.c").write_text(self.SOURCE + "int more;")
+        run("gcc -O0 -g -Wl,--build-id -o other b.c".split(), cwd=folder)
+        run("objcopy --only-keep-debug other .debug/program.debug".split(), cwd=folder)
+        self.assertIsNone(self.name_of_hidden(trace), "of another build")
+
+    def test_embedded(self):
+        folder = self.build()
+        trace = self.record([folder / "program"], "-q", "--embed-debug")
+        shutil.rmtree(folder)
+        self.assertEqual(self.name_of_hidden(trace), "hidden")
+
+    def test_answers_without_the_files(self):
+        folder = self.build()
+        trace = self.record([folder / "program"], "-q", "--embed-debug")
+        questions = (("symbol", "hidden", "main"), ("sections",), ("got",), ("disasm", "main"))
+        before = [trace.run(*q).out for q in questions]
+        shutil.rmtree(folder)
+        self.assertEqual([trace.run(*q).out for q in questions], before)
+        log = self.fresh("opened")
+        for question in questions:
+            run(["strace", "-f", "-e", "trace=open,openat", "-o", log, INSPECT, question[0], trace.path, *question[1:]])
+            self.assertIn(trace.path.name, log.read_text())
+            self.assertNotIn(str(folder / "program") + '"', log.read_text())
 
 
 if __name__ == "__main__":

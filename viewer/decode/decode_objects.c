@@ -173,7 +173,8 @@ static bool debug_here(struct decode *d, struct decode_object *object, const cha
     return bytes && take_debug(d, object, bytes, length, path, true);
 }
 
-// Where gdb and distributions keep them: by build-id (gdb manual, "Separate Debug Files").
+// Where gdb looks for them: by build-id, and by the name in .gnu_debuglink in three places (its manual, "Separate Debug
+// Files").
 void decode_find_debug(struct decode *d, struct decode_object *object) {
     const struct elf_file *elf = object->elf;
     char path[160] = "/usr/lib/debug/.build-id/";
@@ -184,10 +185,13 @@ void decode_find_debug(struct decode *d, struct decode_object *object) {
         at += (size_t)snprintf(path + at, sizeof path - at, i == 0 ? "%02x/" : "%02x", elf->build_id[i]);
     snprintf(path + at, sizeof path - at, ".debug");
     if (debug_here(d, object, path) || !elf->debug_link || strchr(elf->debug_link, '/')) return;
-    char *linked = NULL;
+    static const char *const places[][2] = {{"", "/"}, {"", "/.debug/"}, {"/usr/lib/debug", "/"}};
     const char *slash = object->path[0] == '/' ? strrchr(object->path, '/') : NULL;
-    if (slash &&
-        asprintf(&linked, "/usr/lib/debug%.*s/%s", (int)(slash - object->path), object->path, elf->debug_link) > 0)
-        debug_here(d, object, linked);
-    free(linked);
+    for (size_t i = 0; slash && !object->debug && i < sizeof places / sizeof *places; i++) {
+        char *linked = NULL;
+        if (asprintf(&linked, "%s%.*s%s%s", places[i][0], (int)(slash - object->path), object->path, places[i][1],
+                     elf->debug_link) > 0)
+            debug_here(d, object, linked);
+        free(linked);
+    }
 }
