@@ -247,7 +247,7 @@ bool vmv_writer_complete(struct vmv_writer *writer, struct vmv_end *end) {
     writer->ended = true;
     close_events(writer);
     close_blobs(writer);
-    while (vmv_writer_idle(writer)) continue;
+    vmv_objects_rest(&writer->objects, writer->t);
     if (writer->chunks_since_summary > 0) write_summary(writer);
     writer->output.totals.pages_captured = writer->page_calls;
     vmv_output_index_all(&writer->output);

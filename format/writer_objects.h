@@ -13,11 +13,13 @@ struct vmv_objects {
     uint32_t count, room;
     struct vmv_pending_object *pending; // in order of arrival
     size_t pending_count, pending_room;
-    struct vmv_out identity, block, entries, packed, lead;
+    struct vmv_out identity;
+    struct vmv_object_slice *slices; // OBJECT_SLICES of them, where one is made
 };
 void vmv_objects_free(struct vmv_objects *objects);
 uint32_t vmv_objects_add(struct vmv_objects *objects, const struct vmv_object_identity *identity, int fd, uint64_t t);
-void vmv_objects_give_up(struct vmv_objects *objects); // what is not embedded yet will not be
+void vmv_objects_give_up(struct vmv_objects *objects);           // what is not embedded yet will not be
 bool vmv_objects_slice(struct vmv_objects *objects, uint64_t t); // false: nothing left
+void vmv_objects_rest(struct vmv_objects *objects, uint64_t t);  // all that is left, on two processors
 
 #endif

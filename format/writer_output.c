@@ -123,10 +123,14 @@ void vmv_output_chunk(struct vmv_output *output, struct vmv_chunk_header *header
 }
 
 size_t vmv_output_compress(struct vmv_output *output, struct vmv_out *out, struct vmv_part data, int level) {
+    return vmv_output_compress_by(output->store ? NULL : output->zstd, out, data, level);
+}
+
+size_t vmv_output_compress_by(ZSTD_CCtx *zstd, struct vmv_out *out, struct vmv_part data, int level) {
     size_t bound = ZSTD_compressBound(data.length);
-    if (!output->store) {
+    if (zstd) {
         uint8_t *room = vmv_out_reserve(out, bound);
-        size_t packed = ZSTD_compressCCtx(output->zstd, room, bound, data.data, data.length, level);
+        size_t packed = ZSTD_compressCCtx(zstd, room, bound, data.data, data.length, level);
         if (!ZSTD_isError(packed) && packed < data.length) {
             out->length += packed;
             return packed;

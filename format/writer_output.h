@@ -40,6 +40,8 @@ void vmv_output_pack(struct vmv_output *output, struct vmv_chunk_header *header,
                      struct vmv_part data);
 // Compresses `data` to the end of `out`, or copies it if that is not smaller. Returns the bytes added.
 size_t vmv_output_compress(struct vmv_output *output, struct vmv_out *out, struct vmv_part data, int level);
+// The same with a context of the caller's, in any thread. NULL: copies.
+size_t vmv_output_compress_by(ZSTD_CCtx *zstd, struct vmv_out *out, struct vmv_part data, int level);
 // An INDEX of the chunks since the one before, if many or old enough; of all chunks at the end.
 void vmv_output_index_if_due(struct vmv_output *output);
 void vmv_output_index_all(struct vmv_output *output);

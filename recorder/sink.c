@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,7 +20,9 @@ enum {
     POOL = 32,
     PREPARED_PAGES = 1024,
     PREPARED_LATER = 2048, // once the program runs for longer:
-    LATER_NS = 15000000,
+    LATER_NS = 40000000,
+    PREPARE_STEP = 64, // pages
+    PAGE = 4096,
     EXECUTING = 64,
     EARLY = 256,
     QUEUE_BYTES = 32 << 20
@@ -33,6 +36,12 @@ struct sink_producer {
     bool done;
 };
 
+struct preparing {
+    struct sink_frame *frame; // NULL: none now
+    size_t done;              // pages
+    unsigned frames;          // begun
+};
+
 struct sink {
     struct vmv_writer *writer; // the older one of a ring
     struct vmv_writer *young;  // of a ring; NULL: none now
@@ -41,7 +50,8 @@ struct sink {
     _Atomic bool keep_ring;
     uint64_t start;
     pthread_t thread;
-    struct sink_pace pace; // the writer thread's alone
+    struct sink_pace pace;      // the writer thread's alone, as is the next
+    struct preparing preparing; // memory for contents to come
     pthread_mutex_t lock;
     pthread_cond_t work; // something to write, or a promise moved
     pthread_cond_t room; // contents were written
@@ -498,37 +508,48 @@ void sink_set_ring(struct sink *sink, const struct sink_ring *options) {
 
 void sink_keep_ring(struct sink *sink) { sink->keep_ring = true; }
 
-// For the first large frames.
-static void prepare_frame(struct sink *sink, size_t pages) {
-    struct sink_frame *frame = calloc(1, sizeof *frame);
-    if (!frame) abort();
-    track_copy_room(&frame->copy, pages);
-    memset(frame->copy.bytes, 0, frame->copy.room * 4096);
-    frame_release(sink, frame);
+// The memory of the first large frames is made ready in small steps, so that no held program waits for that, and our
+// own threads wait for their memory only shortly. False: nothing is left to do now.
+static bool prepare_some(struct sink *sink, uint64_t now) {
+    struct preparing *preparing = &sink->preparing;
+    if (!preparing->frame) {
+        static const size_t pages[] = {PREPARED_PAGES, PREPARED_LATER};
+        if (preparing->frames == 2 || (preparing->frames && now < LATER_NS)) return false;
+        preparing->frame = calloc(1, sizeof *preparing->frame);
+        if (!preparing->frame) abort();
+        track_copy_room(&preparing->frame->copy, pages[preparing->frames++]);
+        preparing->done = 0;
+    }
+    struct track_copy *copy = &preparing->frame->copy;
+    size_t left = copy->room - preparing->done, step = left < PREPARE_STEP ? left : PREPARE_STEP;
+    uint8_t *at = copy->bytes + preparing->done * PAGE;
+    if (madvise(at, step * PAGE, MADV_POPULATE_WRITE) != 0) memset(at, 0, step * PAGE);
+    preparing->done += step;
+    if (preparing->done < copy->room) return true;
+    frame_release(sink, preparing->frame);
+    preparing->frame = NULL;
+    return true;
 }
 
 static void *writer_thread(void *argument) {
     struct sink *sink = argument;
-    bool prepared = false;
     pace_begin(&sink->pace);
-    prepare_frame(sink, PREPARED_PAGES);
     pthread_mutex_lock(&sink->lock);
     while (!all_done(sink)) {
         write_due(sink);
         uint64_t now = sink_now(sink);
         pthread_mutex_unlock(&sink->lock);
-        if (!prepared && now > LATER_NS) prepare_frame(sink, PREPARED_LATER);
-        prepared = now > LATER_NS;
         if (sink->has_ring) turn_ring(sink, now);
         vmv_writer_tick(sink->writer, now);
         if (sink->young) vmv_writer_tick(sink->young, now);
-        bool more = embed_some(sink, now);
+        bool preparing = prepare_some(sink, now), more = embed_some(sink, now) || preparing;
         set_pace(sink, UINT64_MAX);
         pthread_mutex_lock(&sink->lock);
         if (!more && !all_done(sink)) wait_for_work(sink);
     }
     write_due(sink);
     pthread_mutex_unlock(&sink->lock);
+    if (sink->preparing.frame) frame_release(sink, sink->preparing.frame);
     return NULL;
 }
 
