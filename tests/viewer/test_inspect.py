@@ -13,8 +13,9 @@ from vmvis import BUILD, INSPECT, Trace, run
 
 MAKE_TRACE = BUILD / "bin" / "make_trace"
 COMMANDS = ("info", "verify", "summary", "frames", "events", "maps", "pages", "threads", "regs", "read",
-            "symbol", "sections", "got", "disasm")
-LATER = ("repair", "backtrace", "type", "heap", "history", "find", "diff",
+            "symbol", "sections", "got", "disasm",
+            "backtrace")
+LATER = ("repair", "type", "heap", "history", "find", "diff",
          "explain", "strip", "core", "export", "gdb")
 PAGE = 4096
 MS = 1_000_000

@@ -78,6 +78,8 @@ void decode_objects_free(struct decode *d) {
         elf_file_close(loaded->object.elf);
         elf_file_close(loaded->object.debug);
         free(loaded->slots);
+        cfi_destroy(loaded->cfi);
+        cfi_destroy(loaded->debug_cfi);
     }
     d->objects = NULL; // their memory is the arena's
 }
@@ -96,6 +98,16 @@ const struct elf_slot *decode_object_slots(struct decode *d, const struct decode
     loaded->slots_tried = true;
     *count = loaded->slot_count;
     return loaded->slots;
+}
+
+const struct cfi *decode_object_cfi(struct decode *d, const struct decode_object *object, bool debug) {
+    struct loaded_object *loaded = loaded_of(d, object);
+    if (debug) decode_object_debug(d, object);
+    struct elf_file *elf = debug ? object->debug : object->elf;
+    if (!loaded || !elf) return NULL;
+    struct cfi **cfi = debug ? &loaded->debug_cfi : &loaded->cfi;
+    if (!*cfi) *cfi = cfi_create(elf);
+    return *cfi;
 }
 
 const struct decode_object *decode_object_debug(struct decode *d, const struct decode_object *object) {

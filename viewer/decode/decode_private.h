@@ -3,6 +3,7 @@
 #define DECODE_PRIVATE_H
 
 #include "arena.h"
+#include "cfi.h"
 #include "decode.h"
 #include "elf_dynamic.h"
 
@@ -12,6 +13,7 @@ struct loaded_object {
     bool debug_tried, slots_tried;
     struct elf_slot *slots; // elf_dynamic_slots()
     size_t slot_count;
+    struct cfi *cfi, *debug_cfi; // NULL: not read yet
     struct loaded_object *next;
 };
 
@@ -34,6 +36,8 @@ void decode_objects_free(struct decode *d);
 void decode_find_debug(struct decode *d, struct decode_object *object);
 // The slots of an object by address, with its own addresses; they belong to the context.
 const struct elf_slot *decode_object_slots(struct decode *d, const struct decode_object *object, size_t *count);
+// Call frame information of an object (`debug`: of its separate debug file); NULL: it has no such file.
+const struct cfi *decode_object_cfi(struct decode *d, const struct decode_object *object, bool debug);
 // A local file, wholly read. malloc; NULL: there is none, it is no regular file, or it is too large.
 uint8_t *decode_read_file(const char *path, size_t *length);
 

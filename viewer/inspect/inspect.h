@@ -155,5 +155,6 @@ int inspect_symbol(struct inspect *in);
 int inspect_sections(struct inspect *in);
 int inspect_got(struct inspect *in);
 int inspect_disasm(struct inspect *in);
+int inspect_backtrace(struct inspect *in);
 
 #endif

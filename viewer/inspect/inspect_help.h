@@ -9,5 +9,6 @@ extern const char inspect_help_info[], inspect_help_verify[], inspect_help_summa
 extern const char inspect_help_symbol[], inspect_help_sections[];
 extern const char inspect_help_got[];
 extern const char inspect_help_disasm[];
+extern const char inspect_help_backtrace[];
 
 #endif
