@@ -14,8 +14,8 @@ from vmvis import BUILD, INSPECT, Trace, run
 MAKE_TRACE = BUILD / "bin" / "make_trace"
 COMMANDS = ("info", "verify", "summary", "frames", "events", "maps", "pages", "threads", "regs", "read",
             "symbol", "sections", "got", "disasm",
-            "backtrace")
-LATER = ("repair", "type", "heap", "history", "find", "diff",
+            "backtrace", "heap")
+LATER = ("repair", "type", "history", "find", "diff",
          "explain", "strip", "core", "export", "gdb")
 PAGE = 4096
 MS = 1_000_000

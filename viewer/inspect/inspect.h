@@ -156,5 +156,6 @@ int inspect_sections(struct inspect *in);
 int inspect_got(struct inspect *in);
 int inspect_disasm(struct inspect *in);
 int inspect_backtrace(struct inspect *in);
+int inspect_heap(struct inspect *in);
 
 #endif

@@ -35,6 +35,8 @@ const struct inspect_command inspect_commands[] = {
      ACCEPT_AT | ACCEPT_SPACE | ACCEPT_LIMIT | ACCEPT_PLACES, inspect_disasm, inspect_help_disasm},
     {"backtrace", "the functions that called each other, of each thread at a moment",
      ACCEPT_AT | ACCEPT_SPACE | ACCEPT_TID | ACCEPT_LIMIT, inspect_backtrace, inspect_help_backtrace},
+    {"heap", "the chunks of glibc's malloc: in use, free, in which list",
+     ACCEPT_AT | ACCEPT_SPACE | ACCEPT_LIMIT | ACCEPT_PLACES, inspect_heap, inspect_help_heap},
 };
 const size_t inspect_command_count = sizeof inspect_commands / sizeof inspect_commands[0];
 
@@ -46,8 +48,8 @@ const struct inspect_command *inspect_command_find(const char *name) {
 }
 
 bool inspect_command_planned(const char *name) {
-    static const char *const names[] = {"repair",  "type",  "heap", "history", "find", "diff",
-                                        "explain", "strip", "core", "export",  "gdb"};
+    static const char *const names[] = {"repair",  "type",  "history", "find",   "diff",
+                                        "explain", "strip", "core",    "export", "gdb"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(names[i], name) == 0) return true;
     }

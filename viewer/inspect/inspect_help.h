@@ -10,5 +10,6 @@ extern const char inspect_help_symbol[], inspect_help_sections[];
 extern const char inspect_help_got[];
 extern const char inspect_help_disasm[];
 extern const char inspect_help_backtrace[];
+extern const char inspect_help_heap[];
 
 #endif
