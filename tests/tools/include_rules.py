@@ -17,6 +17,7 @@ FOLDERS = {
     "viewer/timeline": ({"viewer/timeline", "format"}, set()),
     "viewer/decode": ({"viewer/decode", "viewer/timeline", "format"},
                       {"elf", "dwarf", "capstone", "zstd", "xxhash", "zlib", "lzma", "iberty"}),
+    "viewer/dwarf": ({"viewer/dwarf", "viewer/decode", "format"}, {"dwarf"}),
     "viewer/inspect": ({"viewer/inspect", "viewer/decode", "viewer/timeline", "format"}, set()),
     "viewer/ui": ({"viewer/ui"}, {"freetype", "fontconfig", "png"}),
     "viewer/views": ({"viewer/views", "viewer/ui", "viewer/decode", "viewer/timeline", "format"}, set()),

@@ -34,7 +34,7 @@ def gdb_frames(program, core, every=False):
 def our_frames(trace, *options):
     found = {}
     for line in trace.ask("backtrace", *options):
-        if "n" in line:
+        if "n" in line and not line["inlined"]:
             name = "<signal handler called>" if line["how"] == "signal" else line["function"] or "??"
             found.setdefault(line["tid"], []).append((number(line["pc"]), name))
     return found
@@ -91,7 +91,8 @@ class Backtrace(Case):
         self.assertGreaterEqual(len(ours), 4)
         self.assertEqual(set(ours), set(theirs))
         for tid in ours:
-            self.same(ours[tid], theirs[tid])
+            self.same(ours[tid][1:], theirs[tid][1:])  # they run in a loop until the signal ends them
+            self.assertEqual(ours[tid][0][1], theirs[tid][0][1])
 
     def test_a_stack_that_is_not_known(self):
         folder = self.fresh("t.vmv")

@@ -80,18 +80,19 @@ void decode_objects_free(struct decode *d) {
         free(loaded->slots);
         cfi_destroy(loaded->cfi);
         cfi_destroy(loaded->debug_cfi);
+        dwarf_index_destroy(loaded->dwarf);
     }
     d->objects = NULL; // their memory is the arena's
 }
 
-static struct loaded_object *loaded_of(struct decode *d, const struct decode_object *object) {
+struct loaded_object *decode_loaded(struct decode *d, const struct decode_object *object) {
     struct loaded_object *loaded = d->objects;
     while (loaded && &loaded->object != object) loaded = loaded->next;
     return loaded;
 }
 
 const struct elf_slot *decode_object_slots(struct decode *d, const struct decode_object *object, size_t *count) {
-    struct loaded_object *loaded = loaded_of(d, object);
+    struct loaded_object *loaded = decode_loaded(d, object);
     *count = 0;
     if (!loaded || !object->elf) return NULL;
     if (!loaded->slots_tried) loaded->slots = elf_dynamic_slots(object->elf, &loaded->slot_count);
@@ -101,7 +102,7 @@ const struct elf_slot *decode_object_slots(struct decode *d, const struct decode
 }
 
 const struct cfi *decode_object_cfi(struct decode *d, const struct decode_object *object, bool debug) {
-    struct loaded_object *loaded = loaded_of(d, object);
+    struct loaded_object *loaded = decode_loaded(d, object);
     if (debug) decode_object_debug(d, object);
     struct elf_file *elf = debug ? object->debug : object->elf;
     if (!loaded || !elf) return NULL;
@@ -111,7 +112,7 @@ const struct cfi *decode_object_cfi(struct decode *d, const struct decode_object
 }
 
 const struct decode_object *decode_object_debug(struct decode *d, const struct decode_object *object) {
-    struct loaded_object *loaded = loaded_of(d, object);
+    struct loaded_object *loaded = decode_loaded(d, object);
     if (!loaded || loaded->debug_tried) return object;
     loaded->debug_tried = true;
     if (object->elf) decode_find_debug(d, &loaded->object);

@@ -5,6 +5,7 @@
 #include "arena.h"
 #include "cfi.h"
 #include "decode.h"
+#include "dwarf_index.h"
 #include "elf_dynamic.h"
 
 struct loaded_object {
@@ -14,6 +15,9 @@ struct loaded_object {
     struct elf_slot *slots; // elf_dynamic_slots()
     size_t slot_count;
     struct cfi *cfi, *debug_cfi; // NULL: not read yet
+    bool dwarf_tried;
+    struct dwarf_index *dwarf;
+    const char *dwarf_trouble;
     struct loaded_object *next;
 };
 
@@ -34,6 +38,7 @@ const struct decode_object *decode_object_of_vdso(struct decode *d, uint32_t spa
 void decode_objects_free(struct decode *d);
 // The separate debug file of an object, into object->debug.
 void decode_find_debug(struct decode *d, struct decode_object *object);
+struct loaded_object *decode_loaded(struct decode *d, const struct decode_object *object); // NULL: not of this context
 // The slots of an object by address, with its own addresses; they belong to the context.
 const struct elf_slot *decode_object_slots(struct decode *d, const struct decode_object *object, size_t *count);
 // Call frame information of an object (`debug`: of its separate debug file); NULL: it has no such file.

@@ -12,9 +12,9 @@ struct dwarf_bytes {
     bool bad;
 };
 
-static inline uint64_t dwarf_unsigned(struct dwarf_bytes *in, size_t size) { // little-endian, at most 8 bytes
+static inline uint64_t dwarf_unsigned(struct dwarf_bytes *in, size_t size) { // little-endian; of more than 8: bad
     uint64_t value = 0;
-    if (in->bad || (size_t)(in->end - in->at) < size) {
+    if (in->bad || size > 8 || (size_t)(in->end - in->at) < size) {
         in->bad = true;
         return 0;
     }

@@ -1,6 +1,7 @@
 // backtrace: the stacks of threads at a moment.
 #include "inspect.h"
 
+#include "dwarf_lines.h"
 #include "inspect_help.h"
 #include "unwind.h"
 
@@ -12,68 +13,100 @@ const char inspect_help_backtrace[] =
     "For each thread the functions that called each other, the innermost first, from its registers and\n"
     "the bytes of its stack at the moment. Each frame says how it was found: by call frame information\n"
     "(cfi), by the frame pointer (fp), or, as a guess, by looking for return addresses (scan); signal\n"
-    "is the frame of a signal handler. The last line says why it ends. Without --tid: all threads that\n"
+    "is the frame of a signal handler. Where there is debug information, source lines and inlined\n"
+    "functions are shown. The last line says why it ends. Without --tid: all threads that\n"
     "live.\n"
     "\n"
     "EXAMPLES\n"
     "  vmvis-inspect backtrace trace.vmv\n"
     "  vmvis-inspect backtrace trace.vmv --tid 4711 --at frame:12 --json\n";
 
-static void frame_json(struct json *json, const struct unwind_frame *frame) {
-    char *plain = frame->named ? decode_demangle(frame->symbol.name) : NULL;
-    json_put_hex(json, "pc", frame->pc);
-    json_put_text(json, "function", plain);
-    json_put_known(json, "offset", frame->named, frame->named ? frame->pc - frame->symbol.addr : 0);
-    json_put_null(json, "file");
-    json_put_null(json, "line");
-    json_put_bool(json, "inlined", false);
-    json_put_text(json, "object", frame->module ? frame->module->object->path : NULL);
-    json_put_text(json, "how", unwind_how_word(frame->how));
-    free(plain);
-}
-
 struct put {
     struct inspect *in;
+    uint32_t space;
     uint64_t left; // frames
     int32_t tid;
+    unsigned n;
 };
+
+// One line of a backtrace: a frame, or a function that was inlined into it.
+struct shown {
+    const struct unwind_frame *frame;
+    const struct dwarf_place *place; // NULL: its source is not known
+    bool inlined;
+};
+
+// The name as the symbol table has it, which tells parameters; of what was inlined as the debug information has it.
+// malloc.
+static char *function_name(const struct shown *shown) {
+    if (shown->inlined) return shown->place->function ? strdup(shown->place->function) : NULL;
+    return shown->frame->named ? decode_demangle(shown->frame->symbol.name) : NULL;
+}
+
+static void frame_json(struct put *put, const struct shown *shown) {
+    struct json *json = &put->in->json;
+    const struct unwind_frame *frame = shown->frame;
+    const struct dwarf_place *place = shown->place;
+    bool offset = frame->named && !shown->inlined;
+    char *name = function_name(shown);
+    json_begin(json);
+    json_put_signed(json, "tid", put->tid);
+    json_put_unsigned(json, "n", put->n);
+    json_put_hex(json, "pc", frame->pc);
+    json_put_text(json, "function", name);
+    json_put_known(json, "offset", offset, offset ? frame->pc - frame->symbol.addr : 0);
+    json_put_text(json, "file", place ? place->file : NULL);
+    json_put_known(json, "line", place && place->line, place ? place->line : 0);
+    json_put_bool(json, "inlined", shown->inlined);
+    json_put_text(json, "object", frame->module ? frame->module->object->path : NULL);
+    json_put_text(json, "how", unwind_how_word(frame->how));
+    json_line(json);
+    free(name);
+}
 
 static const char *last_part(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
 }
 
-static void frame_text(struct put *put, const struct unwind_frame *frame) {
+static void frame_text(struct put *put, const struct shown *shown) {
     struct inspect_out *out = &put->in->out;
-    char *plain = frame->named ? decode_demangle(frame->symbol.name) : NULL;
+    const struct unwind_frame *frame = shown->frame;
     const char *word = unwind_how_word(frame->how);
-    inspect_out_format(out, "  #%-3u 0x%012llx  ", frame->n, (unsigned long long)frame->pc);
+    char *name = function_name(shown);
+    inspect_out_format(out, "  #%-3u 0x%012llx  ", put->n, (unsigned long long)frame->pc);
     if (frame->how == UNWIND_SIGNAL) {
         inspect_out_text(out, "<signal handler called>");
-    } else if (frame->named) {
-        inspect_out_format(out, "%s+0x%llx", plain ? plain : frame->symbol.name,
-                           (unsigned long long)(frame->pc - frame->symbol.addr));
+    } else if (shown->inlined) {
+        inspect_out_format(out, "%s, inlined", name ? name : "??");
+    } else if (name) {
+        inspect_out_format(out, "%s+0x%llx", name, (unsigned long long)(frame->pc - frame->symbol.addr));
     } else {
         inspect_out_text(out, "??");
     }
+    if (shown->place && shown->place->file)
+        inspect_out_format(out, "  %s:%u", last_part(shown->place->file), shown->place->line);
     if (frame->module) inspect_out_format(out, "  (%s)", last_part(frame->module->object->path));
-    if (word) inspect_out_format(out, "  %s", word);
+    if (word && !shown->inlined) inspect_out_format(out, "  %s", word);
     inspect_out_text(out, "\n");
-    free(plain);
+    free(name);
 }
 
 static bool put_frame(void *user, const struct unwind_frame *frame) {
+    enum { PLACES = 32 };
     struct put *put = user;
-    if (put->in->options.json) {
-        json_begin(&put->in->json);
-        json_put_signed(&put->in->json, "tid", put->tid);
-        json_put_unsigned(&put->in->json, "n", frame->n);
-        frame_json(&put->in->json, frame);
-        json_line(&put->in->json);
-    } else {
-        frame_text(put, frame);
+    struct dwarf_place places[PLACES];
+    bool signal = frame->how == UNWIND_SIGNAL;
+    size_t count = signal ? 0 : decode_places(put->in->decode, put->space, frame->at, places, PLACES);
+    for (size_t i = 0; i < (count ? count : 1) && put->left > 0; i++, put->n++, put->left--) {
+        struct shown shown = {frame, count ? &places[i] : NULL, i + 1 < count};
+        if (put->in->options.json) {
+            frame_json(put, &shown);
+        } else {
+            frame_text(put, &shown);
+        }
     }
-    return --put->left > 0 && put->in->out.error == 0;
+    return put->left > 0 && put->in->out.error == 0;
 }
 
 static void put_end(struct inspect *in, int32_t tid, const char *why) {
@@ -88,7 +121,7 @@ static void put_end(struct inspect *in, int32_t tid, const char *why) {
 }
 
 static void put_thread(struct inspect *in, const struct inspect_moment *moment, const struct vmv_thread *thread) {
-    struct put put = {.in = in, .left = in->options.limit, .tid = thread->tid};
+    struct put put = {.in = in, .space = moment->space->id, .left = in->options.limit, .tid = thread->tid};
     if (!in->options.json)
         inspect_out_format(&in->out, "thread %d %s\n", thread->tid, thread->name[0] ? thread->name : "");
     const char *why = put.left ? decode_backtrace(in->decode, moment->space->id, thread->tid, put_frame, &put) : "";

@@ -2,6 +2,7 @@
 #include "inspect.h"
 
 #include "disasm.h"
+#include "dwarf_lines.h"
 #include "inspect_help.h"
 
 #include <stdio.h>
@@ -25,6 +26,8 @@ struct disasm_put {
     uint32_t space;
     uint64_t left;
     const struct elf_symbol *function; // of the line before
+    const char *file;
+    uint32_t line;
 };
 
 // "name+0x10", "name@plt"; false: it has no name.
@@ -63,9 +66,21 @@ static void line_json(struct disasm_put *put, const struct disasm_line *line, co
     json_put_known_hex(json, "target", line->target_kind != DISASM_NO_TARGET, line->target);
     json_put_text(json, "target_symbol", target_text(put, line, name, sizeof name) ? name : NULL);
     json_put_text(json, "function", function ? function->name : NULL);
-    json_put_null(json, "file");
-    json_put_null(json, "line");
+    struct dwarf_place place = {0};
+    decode_places(put->in->decode, put->space, line->addr, &place, 1);
+    json_put_text(json, "file", place.file);
+    json_put_known(json, "line", place.line != 0, place.line);
     json_line(json);
+}
+
+// A line of its own where another source line begins.
+static void source_text(struct disasm_put *put, uint64_t addr) {
+    struct dwarf_place place = {0};
+    if (!decode_places(put->in->decode, put->space, addr, &place, 1) || !place.file) return;
+    if (place.file == put->file && place.line == put->line) return;
+    put->file = place.file;
+    put->line = place.line;
+    inspect_out_format(&put->in->out, "                      %s:%u\n", place.file, place.line);
 }
 
 static void line_text(struct disasm_put *put, const struct disasm_line *line, const struct decode_symbol *function) {
@@ -78,6 +93,7 @@ static void line_text(struct disasm_put *put, const struct disasm_line *line, co
         free(plain);
     }
     put->function = function ? function->symbol : NULL;
+    source_text(put, line->addr);
     for (uint64_t i = 0; line->bytes && i < line->length; i++) snprintf(bytes + 3 * i, 4, "%02x ", line->bytes[i]);
     inspect_out_format(out, "%012llx  %s%-6llx  ", (unsigned long long)line->addr, function ? "+" : " ", offset);
     if (!line->bytes) {

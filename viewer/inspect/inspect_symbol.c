@@ -1,6 +1,7 @@
 // symbol: names of addresses and addresses of names. sections: what lies where in a mapped object.
 #include "inspect.h"
 
+#include "dwarf_lines.h"
 #include "inspect_help.h"
 #include "inspect_table.h"
 
@@ -17,7 +18,8 @@ static void build_id_text(const struct elf_file *elf, char out[65]) {
 const char inspect_help_symbol[] =
     "For each place the symbol that it belongs to, with the offset into it, its size and the object:\n"
     "from the symbol tables that travel in the trace, .gnu_debugdata, and a separate debug file if\n"
-    "its build-id is the same. A NAME, NAME@VERSION or OBJECT:NAME gives its address.\n"
+    "its build-id is the same; and the source line, where there is debug information. A NAME,\n"
+    "NAME@VERSION or OBJECT:NAME gives its address.\n"
     "\n"
     "EXAMPLES\n"
     "  vmvis-inspect symbol trace.vmv 0x55d0c3a41180\n"
@@ -44,7 +46,31 @@ static char *symbol_text(const struct decode_symbol *symbol, uint64_t addr) {
     return text;
 }
 
-static void symbol_json(struct inspect *in, uint64_t addr, const struct decode_symbol *symbol) {
+enum { PLACES = 32 };
+
+static void place_json(struct json *json, const struct dwarf_place *place) {
+    json_put_text(json, "file", place ? place->file : NULL);
+    json_put_known(json, "line", place && place->line, place ? place->line : 0);
+}
+
+// The innermost place is the address's; "inlined" lists the functions that it was inlined into, outwards.
+static void places_json(struct inspect *in, uint32_t space, uint64_t addr) {
+    struct json *json = &in->json;
+    struct dwarf_place places[PLACES];
+    size_t count = decode_places(in->decode, space, addr, places, PLACES);
+    place_json(json, count ? &places[0] : NULL);
+    json_key(json, "inlined");
+    json_array(json);
+    for (size_t i = 0; i < count && count > 1; i++) {
+        json_begin(json);
+        json_put_text(json, "function", places[i].function);
+        place_json(json, &places[i]);
+        json_end(json);
+    }
+    json_array_end(json);
+}
+
+static void symbol_json(struct inspect *in, uint32_t space, uint64_t addr, const struct decode_symbol *symbol) {
     struct json *json = &in->json;
     char build_id[65];
     char *plain = decode_demangle(symbol->name);
@@ -58,19 +84,26 @@ static void symbol_json(struct inspect *in, uint64_t addr, const struct decode_s
     json_put_text(json, "object", symbol->module->object->path);
     build_id_text(symbol->module->object->elf, build_id);
     json_put_text(json, "build_id", build_id[0] ? build_id : NULL);
-    json_put_null(json, "file");
-    json_put_null(json, "line");
+    places_json(in, space, addr);
     json_line(json);
     free(plain);
 }
 
-static void symbol_row(struct table *table, uint64_t addr, const struct decode_symbol *symbol) {
+static void symbol_row(struct inspect *in, struct table *table, uint32_t space, uint64_t addr,
+                       const struct decode_symbol *symbol) {
+    struct dwarf_place place;
     char *text = symbol_text(symbol, addr);
     table_cell(table, "0x%llx", (unsigned long long)addr);
     table_name(table, text ? text : symbol->name);
     table_cell(table, "%llu", (unsigned long long)symbol->size);
     table_name(table, symbol->module->object->path);
     free(text);
+    if (decode_places(in->decode, space, addr, &place, 1) && place.file) {
+        const char *slash = strrchr(place.file, '/');
+        table_cell(table, "%s:%u", slash ? slash + 1 : place.file, place.line);
+    } else {
+        table_cell(table, "%s", "");
+    }
 }
 
 static void nameless_put(struct inspect *in, struct table *table, uint32_t space, uint64_t addr) {
@@ -80,6 +113,7 @@ static void nameless_put(struct inspect *in, struct table *table, uint32_t space
         json_put_hex(&in->json, "addr", addr);
         json_put_null(&in->json, "name");
         json_put_text(&in->json, "object", module ? module->object->path : NULL);
+        places_json(in, space, addr);
         json_line(&in->json);
         return;
     }
@@ -87,6 +121,7 @@ static void nameless_put(struct inspect *in, struct table *table, uint32_t space
     table_cell(table, "%s", module ? "no symbol reaches there" : "in no program or library");
     table_cell(table, "%s", "");
     table_name(table, module ? module->object->path : "");
+    table_cell(table, "%s", "");
 }
 
 static int symbol_all(struct inspect *in, const struct inspect_ranges *ranges, uint32_t space, struct table *table) {
@@ -100,9 +135,9 @@ static int symbol_all(struct inspect *in, const struct inspect_ranges *ranges, u
         }
         found++;
         if (in->options.json) {
-            symbol_json(in, addr, &symbol);
+            symbol_json(in, space, addr, &symbol);
         } else {
-            symbol_row(table, addr, &symbol);
+            symbol_row(in, table, space, addr, &symbol);
         }
     }
     return found
@@ -119,7 +154,7 @@ int inspect_symbol(struct inspect *in) {
         return inspect_fail(in, INSPECT_USAGE, "symbol needs a place: 0xADDR, or the NAME of a symbol");
     if (!inspect_select(in, &moment, &status)) return status;
     if (!inspect_ranges_parse(in, moment.space->id, &ranges, &status)) return status;
-    table_begin(&table, "llrl", "ADDRESS|SYMBOL|SIZE|OBJECT");
+    table_begin(&table, "llrll", "ADDRESS|SYMBOL|SIZE|OBJECT|LINE");
     status = symbol_all(in, &ranges, moment.space->id, &table);
     if (in->options.json || status != INSPECT_OK) {
         table_drop(&table);
