@@ -14,9 +14,9 @@ from vmvis import BUILD, INSPECT, Trace, run
 MAKE_TRACE = BUILD / "bin" / "make_trace"
 COMMANDS = ("info", "verify", "summary", "frames", "events", "maps", "pages", "threads", "regs", "read",
             "symbol", "sections", "got", "disasm",
-            "backtrace", "heap")
+            "backtrace", "heap", "explain")
 LATER = ("repair", "type", "history", "find", "diff",
-         "explain", "strip", "core", "export", "gdb")
+         "strip", "core", "export", "gdb")
 PAGE = 4096
 MS = 1_000_000
 PROGRAM, HEAP, STACK = 0x400000, 0x600000, 0x7FFFFFFDE000

@@ -157,5 +157,6 @@ int inspect_got(struct inspect *in);
 int inspect_disasm(struct inspect *in);
 int inspect_backtrace(struct inspect *in);
 int inspect_heap(struct inspect *in);
+int inspect_explain(struct inspect *in);
 
 #endif

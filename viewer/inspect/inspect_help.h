@@ -11,5 +11,6 @@ extern const char inspect_help_got[];
 extern const char inspect_help_disasm[];
 extern const char inspect_help_backtrace[];
 extern const char inspect_help_heap[];
+extern const char inspect_help_explain[];
 
 #endif
