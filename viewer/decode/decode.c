@@ -17,6 +17,8 @@ void decode_destroy(struct decode *d) {
     free(d);
 }
 
+void decode_allow_debug(struct decode *d, bool allow) { d->no_debug = !allow; }
+
 struct timeline *decode_timeline(const struct decode *d) {
     return d->tl;
 }

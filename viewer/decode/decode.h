@@ -11,6 +11,9 @@ struct decode;
 struct decode *decode_create(struct timeline *tl); // NULL: out of memory
 void decode_destroy(struct decode *d);             // accepts NULL
 struct timeline *decode_timeline(const struct decode *d);
+// Whether separate debug files and debug information are read (default: yes): that can take seconds, which a window has
+// not. What is known already stays known.
+void decode_allow_debug(struct decode *d, bool allow);
 
 // --- objects: files that were mapped, and the vdso
 struct decode_object {

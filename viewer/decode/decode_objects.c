@@ -113,7 +113,7 @@ const struct cfi *decode_object_cfi(struct decode *d, const struct decode_object
 
 const struct decode_object *decode_object_debug(struct decode *d, const struct decode_object *object) {
     struct loaded_object *loaded = decode_loaded(d, object);
-    if (!loaded || loaded->debug_tried) return object;
+    if (!loaded || loaded->debug_tried || d->no_debug) return object;
     loaded->debug_tried = true;
     if (object->elf) decode_find_debug(d, &loaded->object);
     return object;

@@ -25,6 +25,7 @@ struct decode {
     struct timeline *tl;
     struct vmv_arena arena; // paths and troubles, as long as the context
     struct loaded_object *objects;
+    bool no_debug;
     struct { // the modules asked for last
         uint32_t space;
         uint64_t changes, t;

@@ -13,7 +13,7 @@ static bool has_debug_info(const struct elf_file *file) {
 static struct loaded_object *loaded_with_dwarf(struct decode *d, const struct decode_object *object) {
     struct loaded_object *loaded = decode_loaded(d, object);
     char error[160] = "";
-    if (!loaded || loaded->dwarf_tried || !object->elf) return loaded;
+    if (!loaded || loaded->dwarf_tried || !object->elf || d->no_debug) return loaded;
     loaded->dwarf_tried = true;
     if (!has_debug_info(object->elf)) decode_object_debug(d, object);
     const struct elf_file *from = has_debug_info(object->elf) ? object->elf : object->debug;

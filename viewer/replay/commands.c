@@ -58,6 +58,8 @@ static const struct ui_command rows[] = {
     /* --- look */
     {"tab", "name:word", "details", "1", "Details", "tab", "look|Details", command_tab},
     {"tab", "name:word", "bytes", "2", "Bytes, as every type", "tab", "look|Bytes, as every type", command_tab},
+    {"tab", "name:word", "code", "3", "Code at the selection or the PC", "tab", "look|Code at the selection or the PC",
+     command_tab},
     {"tab", "name:word", "threads", "6", "Threads, registers, stacks", "tab", "look|Threads, registers, stacks",
      command_tab},
     {"thread", "tid:int", NULL, NULL, NULL, NULL, NULL, command_thread},

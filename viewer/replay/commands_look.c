@@ -43,7 +43,7 @@ bool command_tab(void *replay, const struct ui_args *args, char *error) {
             app->inspector_over = app->width < 900;
             return true;
         }
-    return fail(error, "tab: details, bytes or threads is needed");
+    return fail(error, "tab: details, bytes, code or threads is needed");
 }
 
 bool command_thread(void *replay, const struct ui_args *args, char *error) {

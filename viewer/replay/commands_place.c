@@ -168,7 +168,7 @@ bool command_select(void *replay, const struct ui_args *args, char *error) {
     }
     char *comma = strrchr(place, ',');
     if (comma && parse_length(comma + 1, &given)) *comma = '\0';
-    if (!app->space_id || !timeline_place(app->tl, app->space_id, place, &addr, &length)) {
+    if (!app->space_id || !decode_place(app->decode, app->space_id, place, &addr, &length)) {
         self->missing = true;
         snprintf(error, UI_ERROR_SIZE, "no such place at this moment: %.120s", place);
         return false;

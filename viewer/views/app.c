@@ -19,7 +19,7 @@ const char *app_colour_name(enum app_colour colour) {
 }
 
 const char *app_tab_name(enum app_tab tab) {
-    static const char *const names[APP_TAB_COUNT] = {"Details", "Bytes", "Threads"};
+    static const char *const names[APP_TAB_COUNT] = {"Details", "Bytes", "Code", "Threads"};
     return tab < APP_TAB_COUNT ? names[tab] : "";
 }
 
@@ -41,7 +41,8 @@ static int32_t first_process(struct timeline *tl) {
 }
 
 bool app_init(struct app *app, struct timeline *tl) {
-    *app = (struct app){.tl = tl};
+    *app = (struct app){.tl = tl, .decode = decode_create(tl)};
+    if (app->decode) decode_allow_debug(app->decode, false);
     ui_context_init(&app->ui);
     app->duration = timeline_duration(tl);
     app->seq = UINT64_MAX;
@@ -62,11 +63,12 @@ bool app_init(struct app *app, struct timeline *tl) {
     app->pid = first_process(tl);
     app->history = app_history_create(tl, app->pid);
     app_seek(app, 0);
-    return app->history != NULL && app->world != NULL;
+    return app->history != NULL && app->world != NULL && app->decode != NULL;
 }
 
 void app_free(struct app *app) {
     view_map_free(app);
+    decode_destroy(app->decode);
     app_curves_free(app);
     app_census_free(app);
     app_search_free(app);

@@ -7,6 +7,7 @@
 #ifndef APP_H
 #define APP_H
 
+#include "decode.h"
 #include "timeline.h"
 
 #include "ui_anim.h"
@@ -63,7 +64,7 @@ enum app_colour {
 };
 const char *app_colour_name(enum app_colour colour); /* "write recency" */
 
-enum app_tab { APP_TAB_DETAILS, APP_TAB_BYTES, APP_TAB_THREADS, APP_TAB_COUNT };
+enum app_tab { APP_TAB_DETAILS, APP_TAB_BYTES, APP_TAB_CODE, APP_TAB_THREADS, APP_TAB_COUNT };
 const char *app_tab_name(enum app_tab tab);
 
 enum app_panel { APP_PANEL_REGIONS, APP_PANEL_MAP, APP_PANEL_INSPECTOR, APP_PANEL_TIMELINE, APP_PANEL_COUNT };
@@ -148,6 +149,7 @@ struct app_bookmarks { /* by time; of this session */
 struct app {
     /* the recording; owned by replay, as is everything it needs from outside */
     struct timeline *tl;
+    struct decode *decode;         /* over tl */
     const struct vmv_world *world; /* of the moment; renewed by app_seek */
     struct ui_commands commands;
     const char *trace_name; /* last part of the file's path */

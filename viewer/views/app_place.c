@@ -143,7 +143,7 @@ bool app_goto_text(struct app *app, const char *text, char *error) {
     while (*text == ' ') text++;
     if (*text == '@') return app_seek_text(app, text + 1, error);
     uint64_t addr = 0, len = 0;
-    if (!app->space_id || !timeline_place(app->tl, app->space_id, text, &addr, &len)) {
+    if (!app->space_id || !decode_place(app->decode, app->space_id, text, &addr, &len)) {
         snprintf(error, UI_ERROR_SIZE, "no such place at this moment: %.120s", text);
         return false;
     }

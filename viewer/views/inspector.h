@@ -29,9 +29,13 @@ void inspector_gap(struct page_writer *page, int pixels);
 /* The tabs; each draws from page->y on. */
 void inspector_details(struct page_writer *page);
 void inspector_bytes(struct page_writer *page);
+void inspector_code(struct page_writer *page);
 void inspector_threads(struct page_writer *page);
 /* Details of the whole space. */
 void inspector_space(struct page_writer *page);
+/* What an address is, in words: a section for each. */
+void inspector_words(struct page_writer *page, uint64_t addr);
+void inspector_backtrace(struct page_writer *page, int32_t tid);
 /* inspector_events.c: facts from the events that concern [start, end). */
 void inspector_origin(struct page_writer *page, uint64_t start, uint64_t end);
 void inspector_touches(struct page_writer *page, uint64_t start, uint64_t end);

@@ -276,6 +276,7 @@ static void place_details(struct page_writer *page, struct app_place place) {
         return;
     }
     page_facts(page, place.addr, place.len);
+    inspector_words(page, place.addr);
     inspector_section(page, "its mapping", NULL);
     inspector_origin(page, mapping->map->start, mapping->map->end);
     inspector_section(page, "go on", NULL);

@@ -83,13 +83,15 @@ static void certainty_words(struct app *app, const struct vmv_thread *thread, ch
         snprintf(out, size, "%s: %s", view_certainty_word((enum vmv_certainty)thread->certainty), ago);
 }
 
-/* "libc.so.6 r-x +1b278": the name is cut, never the offset. */
-static void target(struct page_writer *page, int x, const struct app_mapping *mapping, uint64_t value) {
-    char offset[32];
-    snprintf(offset, sizeof offset, "+%llx", (unsigned long long)(value - mapping->map->start));
+/* "qsort +1c", "libc.so.6 r-x +1b278": the name is cut, never the offset. */
+static void target(struct page_writer *page, int x, uint64_t value) {
+    char name[APP_NAME_SIZE + 24];
+    view_address_name(page->app, value, name, sizeof name);
+    char *plus = strstr(name, " +"), *offset = plus ? plus + 1 : name + strlen(name);
+    if (plus) *plus = '\0';
     int room = page->x + page->w - x - ui_text_width(UI_S, offset) - 6;
-    int width = ui_min(ui_text_width(UI_S, mapping->name), room);
-    ui_draw_text_fit(page->app->draw, x, page->y, width, UI_S, UI_FAINT, mapping->name);
+    int width = ui_min(ui_text_width(UI_S, name), room);
+    ui_draw_text_fit(page->app->draw, x, page->y, width, UI_S, UI_FAINT, name);
     ui_draw_text(page->app->draw, x + width + 6, page->y, UI_S, UI_FAINT, offset);
 }
 
@@ -100,7 +102,7 @@ static void value_row(struct page_writer *page, const char *name, uint64_t value
     ui_draw_begin_group(app->draw, "register", name);
     ui_draw_text(app->draw, page->x, page->y, UI_S, strong ? UI_WHITE : UI_FAINT, name);
     int x = ui_draw_register(app->draw, page->x + 54, page->y, UI_S, color, value);
-    if (mapping) target(page, x + 10, mapping, value);
+    if (mapping) target(page, x + 10, value);
     struct ui_rect rect = ui_rect(page->x, page->y, page->w, 13);
     unsigned signals = ui_area(&app->ui, ui_id_child(ui_id_of("value"), (uint64_t)page->y), rect, UI_CURSOR_ARROW, 0);
     if (mapping && signals & UI_HOVER) app_hover_place(app, app_place_bytes(value, 8));
@@ -197,6 +199,7 @@ void inspector_threads(struct page_writer *page) {
     }
     ui_format_span(text, sizeof text, (int64_t)thread->run_ns);
     inspector_fact(page, "has run", UI_DIM, "%s", text);
+    inspector_backtrace(page, thread->tid);
     registers(page, thread);
     stack(page, thread);
 }

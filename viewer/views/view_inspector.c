@@ -157,6 +157,9 @@ static int draw_tab(struct app *app, struct ui_rect rect, int y) {
     case APP_TAB_BYTES:
         inspector_bytes(&page);
         break;
+    case APP_TAB_CODE:
+        inspector_code(&page);
+        break;
     case APP_TAB_THREADS:
         inspector_threads(&page);
         break;

@@ -7,6 +7,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 ui_color view_kind_color(enum vmv_kind kind) {
@@ -120,8 +121,20 @@ void view_signal_text(const struct vmv_event *event, char *out, size_t size) {
         snprintf(out, size, "%s", word);
 }
 
+/* "qsort +1c": where a symbol reaches the address. */
+static bool symbol_name(struct app *app, uint64_t addr, char *out, size_t size) {
+    struct decode_symbol symbol;
+    if (!decode_symbol_at(app->decode, app->space_id, addr, &symbol)) return false;
+    char *plain = decode_demangle(symbol.name);
+    unsigned long long offset = addr - symbol.addr;
+    snprintf(out, size, offset ? "%s +%llx" : "%s", plain ? plain : symbol.name, offset);
+    free(plain);
+    return true;
+}
+
 void view_address_name(struct app *app, uint64_t addr, char *out, size_t size) {
     const struct app_mapping *mapping = app_mapping_at(app, addr);
+    if (mapping && symbol_name(app, addr, out, size)) return;
     if (!mapping)
         snprintf(out, size, "not mapped");
     else
