@@ -143,6 +143,7 @@ class Attach(Case):
     def test_the_process_ends_meanwhile(self):
         with Target() as target:
             path, recorder = self.attach(target)
+            time.sleep(0.5)  # so that each of its threads has done something
             self.assertEqual(target.end(), ("errors=0 broken=0 alive=1\n", 7))
             recorder.communicate(timeout=PATIENCE)
         self.assertEqual(recorder.returncode, 7)
