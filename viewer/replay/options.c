@@ -32,9 +32,8 @@ const char replay_help[] =
     "  seek 1.5s          goto [heap]          zoom 4096            select 0x7f5e91924000,16\n"
     "  tab bytes          key ]                click 700 300        drag 400 700 900 700\n"
     "  wheel 700 300 2    wait 500             draw picture.png     dump picture.txt\n"
-    "Tabs are details, bytes, code and threads. Every other command of the palette works by its name. dump writes what "
-    "is\n"
-    "drawn as text.\n"
+    "Tabs are details, bytes, code and threads. Every other command of the palette works by its name. dump writes\n"
+    "what is drawn as text.\n"
     "\n"
     "Exit status: 0; 1 no such moment, place or process in the recording; 2 wrong use; 3 the trace cannot be read.\n";
 
