@@ -5,10 +5,23 @@
 
 #include "chunk.h"
 #include "dwarf_index.h"
+#include "type_value.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static volatile uint64_t sink; // what is found is used
+
+static void ask_types(const struct dwarf_index *index) {
+    char name[128];
+    for (uint32_t i = 0; i < index->type_count && i < 256; i++) {
+        struct type_place place = {.index = index, .type = i}, part;
+        type_name(index, i, name, sizeof name);
+        sink += strlen(name) + type_size(index, i);
+        for (uint64_t k = 0; k < type_part_count(&place) && k < 8; k++)
+            if (type_part(&place, k, &part, name, sizeof name)) sink += part.addr;
+    }
+    for (size_t i = 0; i < index->variable_count && i < 256; i++) sink += index->variables[i].addr;
+}
 
 static void ask(const struct dwarf_index *index) {
     const struct dwarf_scope *scopes[16];
@@ -36,6 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     size_t id = size > 9 ? data[8] : 0;
     struct dwarf_index *index = id + 9 <= size ? dwarf_index_decode(copy, size + 8, data + 9, id) : NULL;
     if (index) ask(index);
+    if (index) ask_types(index);
     dwarf_index_destroy(index);
     free(copy);
     return 0;

@@ -14,8 +14,8 @@ from vmvis import BUILD, INSPECT, Trace, run
 MAKE_TRACE = BUILD / "bin" / "make_trace"
 COMMANDS = ("info", "verify", "summary", "frames", "events", "maps", "pages", "threads", "regs", "read",
             "symbol", "sections", "got", "disasm",
-            "backtrace", "heap", "explain")
-LATER = ("repair", "type", "history", "find", "diff",
+            "backtrace", "heap", "explain", "type")
+LATER = ("repair", "history", "find", "diff",
          "strip", "core", "export", "gdb")
 PAGE = 4096
 MS = 1_000_000

@@ -60,6 +60,33 @@ void dwarf_builder_scope(struct dwarf_builder *builder, const struct dwarf_scope
     index->scopes[index->scope_count++] = *scope;
 }
 
+uint32_t dwarf_builder_type(struct dwarf_builder *builder) {
+    struct dwarf_index *index = &builder->index;
+    index->types = grown(index->types, &builder->type_room, index->type_count, sizeof *index->types);
+    index->types[index->type_count] = (struct dwarf_type){.name = DWARF_NONE, .of = DWARF_NONE};
+    return (uint32_t)index->type_count++;
+}
+
+uint32_t dwarf_builder_member(struct dwarf_builder *builder, const struct dwarf_member *member) {
+    struct dwarf_index *index = &builder->index;
+    index->members = grown(index->members, &builder->member_room, index->member_count, sizeof *index->members);
+    index->members[index->member_count] = *member;
+    return (uint32_t)index->member_count++;
+}
+
+void dwarf_builder_variable(struct dwarf_builder *builder, const struct dwarf_variable *variable) {
+    struct dwarf_index *index = &builder->index;
+    index->variables =
+        grown(index->variables, &builder->variable_room, index->variable_count, sizeof *index->variables);
+    index->variables[index->variable_count++] = *variable;
+}
+
+static int variable_order(const void *left, const void *right) {
+    const struct dwarf_variable *a = left, *b = right;
+    if (a->addr != b->addr) return a->addr < b->addr ? -1 : 1;
+    return a->name < b->name ? -1 : a->name > b->name;
+}
+
 static int scope_order(const void *left, const void *right) {
     const struct dwarf_scope *a = left, *b = right;
     if (a->low != b->low) return a->low < b->low ? -1 : 1;
@@ -140,6 +167,47 @@ static void encode_rows(const struct dwarf_index *index, struct vmv_out *out) {
     }
 }
 
+static void encode_types(const struct dwarf_index *index, struct vmv_out *out) {
+    vmv_out_varint(out, index->type_count);
+    for (size_t i = 0; i < index->type_count; i++) {
+        const struct dwarf_type *type = &index->types[i];
+        vmv_out_u8(out, (uint8_t)(type->kind | (type->declared_only ? 0x80 : 0)));
+        encode_string_number(out, type->name);
+        encode_string_number(out, type->of);
+        vmv_out_varint(out, type->size);
+        vmv_out_varint(out, type->count);
+        vmv_out_varint(out, type->member_count ? type->first : 0);
+        vmv_out_varint(out, type->member_count);
+    }
+}
+
+static void encode_members(const struct dwarf_index *index, struct vmv_out *out) {
+    vmv_out_varint(out, index->member_count);
+    for (size_t i = 0; i < index->member_count; i++) {
+        const struct dwarf_member *member = &index->members[i];
+        encode_string_number(out, member->name);
+        encode_string_number(out, member->type);
+        vmv_out_zigzag(out, member->value);
+        vmv_out_varint(out, member->offset);
+        vmv_out_varint(out, member->bit_offset);
+        vmv_out_varint(out, member->bit_size);
+        vmv_out_u8(out, member->is_base);
+    }
+}
+
+static void encode_variables(const struct dwarf_index *index, struct vmv_out *out) {
+    uint64_t last = 0;
+    vmv_out_varint(out, index->variable_count);
+    for (size_t i = 0; i < index->variable_count; i++) {
+        const struct dwarf_variable *variable = &index->variables[i];
+        vmv_out_varint(out, variable->addr - last);
+        encode_string_number(out, variable->name);
+        encode_string_number(out, variable->linkage);
+        encode_string_number(out, variable->type);
+        last = variable->addr;
+    }
+}
+
 static void encode_scopes(const struct dwarf_index *index, struct vmv_out *out) {
     uint64_t last = 0;
     vmv_out_varint(out, index->scope_count);
@@ -172,6 +240,10 @@ void dwarf_builder_encode(struct dwarf_builder *builder, const uint8_t *build_id
     for (size_t i = 0; i < index->string_count; i++) vmv_out_string(out, index->strings[i]);
     encode_rows(index, out);
     encode_scopes(index, out);
+    if (index->variable_count) qsort(index->variables, index->variable_count, sizeof *index->variables, variable_order);
+    encode_types(index, out);
+    encode_members(index, out);
+    encode_variables(index, out);
     vmv_out_u64(out, vmv_chunk_hash(out->data + begin, out->length - begin));
 }
 
@@ -179,6 +251,9 @@ void dwarf_builder_free(struct dwarf_builder *builder) {
     free(builder->index.strings);
     free(builder->index.rows);
     free(builder->index.scopes);
+    free(builder->index.types);
+    free(builder->index.members);
+    free(builder->index.variables);
     free(builder->buckets);
     vmv_arena_free(&builder->index.arena);
 }

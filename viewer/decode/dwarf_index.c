@@ -7,7 +7,7 @@
 #include <string.h>
 
 // An item takes at least so many bytes: a count that claims more than there can be is refused before memory is taken.
-enum { ROW_LEAST = 4, SCOPE_LEAST = 5 };
+enum { ROW_LEAST = 4, SCOPE_LEAST = 5, TYPE_LEAST = 7, MEMBER_LEAST = 7, VARIABLE_LEAST = 4 };
 
 static bool read_count(struct vmv_in *in, size_t least, size_t *count) {
     uint64_t value = vmv_in_varint(in);
@@ -71,6 +71,72 @@ static bool read_scopes(struct vmv_in *in, struct dwarf_index *index) {
     return index->scopes;
 }
 
+static uint32_t read_number(struct vmv_in *in, size_t count) { // of a type; 0: none
+    uint64_t number = vmv_in_varint(in);
+    if (number > count) in->bad = true;
+    return number && !in->bad ? (uint32_t)(number - 1) : DWARF_NONE;
+}
+
+static bool read_types(struct vmv_in *in, struct dwarf_index *index) {
+    size_t count;
+    if (!read_count(in, TYPE_LEAST, &count) || count >= DWARF_NONE) return false;
+    index->types = malloc((count + 1) * sizeof *index->types);
+    for (size_t i = 0; index->types && i < count; i++) {
+        struct dwarf_type type = {0};
+        uint8_t kind = vmv_in_u8(in);
+        type.kind = kind & 0x7f;
+        type.declared_only = kind & 0x80;
+        type.name = read_string_number(in, index);
+        type.of = read_number(in, count);
+        type.size = vmv_in_varint(in);
+        type.count = vmv_in_varint(in);
+        type.first = (uint32_t)vmv_in_varint(in);
+        type.member_count = (uint32_t)vmv_in_varint(in);
+        if (in->bad || type.kind >= DWARF_KINDS) return false;
+        index->types[index->type_count++] = type;
+    }
+    return index->types;
+}
+
+static bool read_members(struct vmv_in *in, struct dwarf_index *index) {
+    size_t count;
+    if (!read_count(in, MEMBER_LEAST, &count)) return false;
+    index->members = malloc((count + 1) * sizeof *index->members);
+    for (size_t i = 0; index->members && i < count; i++) {
+        struct dwarf_member member = {.name = read_string_number(in, index)};
+        member.type = read_number(in, index->type_count);
+        member.value = vmv_in_zigzag(in);
+        member.offset = vmv_in_varint(in);
+        member.bit_offset = (uint16_t)vmv_in_varint(in);
+        member.bit_size = (uint16_t)vmv_in_varint(in);
+        member.is_base = vmv_in_u8(in);
+        if (in->bad) return false;
+        index->members[index->member_count++] = member;
+    }
+    for (size_t i = 0; i < index->type_count; i++) {
+        const struct dwarf_type *type = &index->types[i];
+        if (type->first > index->member_count || type->member_count > index->member_count - type->first) return false;
+    }
+    return index->members;
+}
+
+static bool read_variables(struct vmv_in *in, struct dwarf_index *index) {
+    size_t count;
+    uint64_t last = 0;
+    if (!read_count(in, VARIABLE_LEAST, &count)) return false;
+    index->variables = malloc((count + 1) * sizeof *index->variables);
+    for (size_t i = 0; index->variables && i < count; i++) {
+        struct dwarf_variable variable = {.addr = last + vmv_in_varint(in)};
+        variable.name = read_string_number(in, index);
+        variable.linkage = read_string_number(in, index);
+        variable.type = read_number(in, index->type_count);
+        if (in->bad || variable.addr < last) return false;
+        last = variable.addr;
+        index->variables[index->variable_count++] = variable;
+    }
+    return index->variables;
+}
+
 static bool read_head(struct vmv_in *in, struct dwarf_index *index, const uint8_t *build_id, size_t build_id_length) {
     size_t length;
     const uint8_t *magic = vmv_in_bytes(in, sizeof dwarf_index_magic);
@@ -94,7 +160,8 @@ struct dwarf_index *dwarf_index_decode(const uint8_t *bytes, size_t length, cons
     struct dwarf_index *index = calloc(1, sizeof *index);
     struct vmv_in in = {.data = bytes, .length = length - 8};
     if (index && read_head(&in, index, build_id, build_id_length) && read_strings(&in, index) &&
-        read_rows(&in, index) && read_scopes(&in, index))
+        read_rows(&in, index) && read_scopes(&in, index) && read_types(&in, index) && read_members(&in, index) &&
+        read_variables(&in, index))
         return index;
     dwarf_index_destroy(index);
     return NULL;
@@ -105,6 +172,9 @@ void dwarf_index_destroy(struct dwarf_index *index) {
     free(index->strings);
     free(index->rows);
     free(index->scopes);
+    free(index->types);
+    free(index->members);
+    free(index->variables);
     vmv_arena_free(&index->arena);
     free(index);
 }

@@ -4,6 +4,6 @@
 
 #include <stdint.h>
 
-static const uint8_t dwarf_index_magic[8] = {'v', 'm', 'v', 'd', 'w', 'f', 0, 1};
+static const uint8_t dwarf_index_magic[8] = {'v', 'm', 'v', 'd', 'w', 'f', 0, 2};
 
 #endif

@@ -1,6 +1,7 @@
 #include "dwarf_read.h"
 
 #include "dwarf_die.h"
+#include "dwarf_types.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
@@ -129,6 +130,7 @@ static void note_missing(struct dwarf_builder *builder, Dwarf_Die die) {
 }
 
 void dwarf_read_all(Dwarf_Debug debug, const struct line_sections *sections, struct dwarf_builder *builder) {
+    struct type_reader *types = type_reader_create(debug, builder);
     for (int i = 0; i < UNITS_MOST; i++) {
         Dwarf_Half version, address_size, length_size, extension_size, kind;
         Dwarf_Unsigned length, type_offset, next;
@@ -140,6 +142,7 @@ void dwarf_read_all(Dwarf_Debug debug, const struct line_sections *sections, str
             return;
         if (dwarf_siblingof_b(debug, NULL, 1, &die, NULL) != DW_DLV_OK) continue;
         if (address_size == 8) read_unit(debug, die, sections, builder);
+        if (address_size == 8) type_reader_unit(types, die);
         note_missing(builder, die);
         dwarf_dealloc_die(die);
     }

@@ -20,12 +20,13 @@ enum inspect_accept { // what a command takes besides --json and --help
     ACCEPT_RAW = 64,
     ACCEPT_PLACES = 128,
     ACCEPT_ALL = 256, // --pid all
+    ACCEPT_AS = 512,
 };
 
 struct inspect_options {
     const char *command, *trace;
     bool json, raw, help, version;
-    const char *at, *from, *to;
+    const char *at, *from, *to, *as;
     int32_t pid, tid;  // 0: not given
     uint32_t space;    // 0: not given
     bool everyone;     // --pid all
@@ -158,5 +159,6 @@ int inspect_disasm(struct inspect *in);
 int inspect_backtrace(struct inspect *in);
 int inspect_heap(struct inspect *in);
 int inspect_explain(struct inspect *in);
+int inspect_type(struct inspect *in);
 
 #endif

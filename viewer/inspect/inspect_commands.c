@@ -39,6 +39,8 @@ const struct inspect_command inspect_commands[] = {
      ACCEPT_AT | ACCEPT_SPACE | ACCEPT_LIMIT | ACCEPT_PLACES, inspect_heap, inspect_help_heap},
     {"explain", "what a place is, in words", ACCEPT_AT | ACCEPT_SPACE | ACCEPT_PLACES, inspect_explain,
      inspect_help_explain},
+    {"type", "a variable, or any type laid over a place, with values",
+     ACCEPT_AT | ACCEPT_SPACE | ACCEPT_LIMIT | ACCEPT_PLACES | ACCEPT_AS, inspect_type, inspect_help_type},
 };
 const size_t inspect_command_count = sizeof inspect_commands / sizeof inspect_commands[0];
 
@@ -50,7 +52,7 @@ const struct inspect_command *inspect_command_find(const char *name) {
 }
 
 bool inspect_command_planned(const char *name) {
-    static const char *const names[] = {"repair", "type", "history", "find", "diff", "strip", "core", "export", "gdb"};
+    static const char *const names[] = {"repair", "history", "find", "diff", "strip", "core", "export", "gdb"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(names[i], name) == 0) return true;
     }

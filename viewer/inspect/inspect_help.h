@@ -12,5 +12,6 @@ extern const char inspect_help_disasm[];
 extern const char inspect_help_backtrace[];
 extern const char inspect_help_heap[];
 extern const char inspect_help_explain[];
+extern const char inspect_help_type[];
 
 #endif

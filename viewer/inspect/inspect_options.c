@@ -22,6 +22,7 @@ static const struct option {
     {"--to", "TIME", OPTION_TEXT, FIELD(to), ACCEPT_SPAN}, {"--pid", "N", OPTION_PID, 0, ACCEPT_SPACE},
     {"--space", "N", OPTION_SPACE, 0, ACCEPT_SPACE},       {"--tid", "N", OPTION_TID, 0, ACCEPT_TID},
     {"--event", "TYPE", OPTION_EVENT, 0, ACCEPT_EVENT},    {"--limit", "N", OPTION_LIMIT, 0, ACCEPT_LIMIT},
+    {"--as", "TYPE", OPTION_TEXT, FIELD(as), ACCEPT_AS},
 };
 enum { OPTION_COUNT = sizeof option_table / sizeof option_table[0] };
 
