@@ -94,6 +94,36 @@ class Backtrace(Case):
             self.same(ours[tid][1:], theirs[tid][1:])  # they run in a loop until the signal ends them
             self.assertEqual(ours[tid][0][1], theirs[tid][0][1])
 
+    def test_stacks_of_calls_and_faults(self):
+        folder = self.fresh("chain").parent
+        (folder / "a.c").write_text("""
+            #include <sys/mman.h>
+            #define APART __attribute__((noinline, noclone))
+            APART static char *inner(int n) {
+                char room[400]; room[n] = 1;
+                char *p = mmap(0, 12345, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+                p[room[n]] = 2;
+                return p + room[n];
+            }
+            APART static int middle(int n) { return *inner(n + 3) + 1; }
+            APART static int outer(int n) { int sum = 0; for (int i = 0; i < n; i++) sum += middle(i); return sum; }
+            int main(int argc, char **argv) { return outer(argc + 4) - 15; }
+        """)
+        for flags in (["-O0"], ["-O2", "-fomit-frame-pointer"]):
+            self.assertEqual(run(["gcc", *flags, "-w", "-o", "chain", "a.c"], cwd=folder).status, 0)
+            trace = self.record([folder / "chain"], "-q", "--budget", "none")
+            calls = [e for e in trace.ask("events", "--stacks") if e["type"] == "mmap" and e["len"] == 12345]
+            self.assertEqual(len(calls), 5)
+            fresh = {number(e["ret"]) for e in calls}
+            faults = [e for e in trace.ask("events", "--stacks") if e["type"] == "fault" and number(e["addr"]) & ~4095 in fresh
+                      and e["stack"] and e["seq"] > calls[0]["seq"]]
+            for event in calls + faults:
+                names = [f["function"] for f in event["stack"] if not f["inlined"]]
+                self.assertIn("inner", names, event)
+                self.assertEqual(names[names.index("inner"):][:4], ["inner", "middle", "outer", "main"], event)
+            text = trace.run("events", "--stacks", "--event", "mmap").out
+            self.assertIn("  middle+", text)
+
     def test_a_stack_that_is_not_known(self):
         folder = self.fresh("t.vmv")
         trace = self.record([sample("threads")], "-q", "--exclude", "[stack]")

@@ -26,6 +26,19 @@ const char *unwind_how_word(enum unwind_how how) {
 
 // ------------------------------------------------------------------------------------------------- what is known
 
+// Beyond a captured piece of stack only what is certain at that moment: the rest is of another time.
+static bool read_exact(struct unwinding *u, uint64_t addr, void *out, size_t length) {
+    enum { RUNS = 8 };
+    struct timeline_run runs[RUNS];
+    size_t count = timeline_read(decode_timeline(u->d), u->space, addr, out, length, runs, RUNS);
+    uint64_t end = addr;
+    for (size_t i = 0; i < count; i++) {
+        if (!runs[i].known || runs[i].certainty != VMV_CERT_EXACT) return false;
+        end = runs[i].addr + runs[i].length;
+    }
+    return count && end >= addr + length;
+}
+
 static bool read_memory(void *user, uint64_t addr, void *out, size_t length) {
     struct unwinding *u = user;
     const struct vmv_stack *piece = &u->piece;
@@ -34,6 +47,7 @@ static bool read_memory(void *user, uint64_t addr, void *out, size_t length) {
         memcpy(out, piece->bytes + (addr - piece->sp), length);
         return true;
     }
+    if (piece->length) return read_exact(u, addr, out, length);
     return decode_read(u->d, u->space, addr, out, length, NULL);
 }
 

@@ -21,11 +21,12 @@ enum inspect_accept { // what a command takes besides --json and --help
     ACCEPT_PLACES = 128,
     ACCEPT_ALL = 256, // --pid all
     ACCEPT_AS = 512,
+    ACCEPT_STACKS = 1024,
 };
 
 struct inspect_options {
     const char *command, *trace;
-    bool json, raw, help, version;
+    bool json, raw, stacks, help, version;
     const char *at, *from, *to, *as;
     int32_t pid, tid;  // 0: not given
     uint32_t space;    // 0: not given
@@ -128,8 +129,11 @@ const char *inspect_mapping_label(const struct vmv_mapping *mapping); // its nam
 
 // The pc of a captured stack's registers; false if it is not known.
 bool inspect_stack_pc(struct inspect *in, uint64_t stack, uint64_t *pc);
-// "stack":[{"pc":…}] or null, by the event's stack, else by its pc.
-void inspect_put_stack(struct inspect *in, uint64_t stack, uint64_t pc);
+// "stack":[{"pc":…}] or null, by the event's stack, else by its pc; with --stacks its whole backtrace, for which the
+// timeline is moved to the event.
+void inspect_put_stack(struct inspect *in, const struct vmv_event *event);
+// The backtrace of an event's stack: in JSON the elements of "stack", as text lines. False: it has none.
+bool inspect_put_backtrace(struct inspect *in, const struct vmv_event *event);
 
 // --- progress on standard error, from the second second on and only on a terminal
 struct inspect_progress {

@@ -23,6 +23,7 @@ const char inspect_help_backtrace[] =
 
 struct put {
     struct inspect *in;
+    bool nested; // within "stack" of an event
     uint32_t space;
     uint64_t left; // frames
     int32_t tid;
@@ -50,8 +51,10 @@ static void frame_json(struct put *put, const struct shown *shown) {
     bool offset = frame->named && !shown->inlined;
     char *name = function_name(shown);
     json_begin(json);
-    json_put_signed(json, "tid", put->tid);
-    json_put_unsigned(json, "n", put->n);
+    if (!put->nested) {
+        json_put_signed(json, "tid", put->tid);
+        json_put_unsigned(json, "n", put->n);
+    }
     json_put_hex(json, "pc", frame->pc);
     json_put_text(json, "function", name);
     json_put_known(json, "offset", offset, offset ? frame->pc - frame->symbol.addr : 0);
@@ -60,7 +63,11 @@ static void frame_json(struct put *put, const struct shown *shown) {
     json_put_bool(json, "inlined", shown->inlined);
     json_put_text(json, "object", frame->module ? frame->module->object->path : NULL);
     json_put_text(json, "how", unwind_how_word(frame->how));
-    json_line(json);
+    if (put->nested) {
+        json_end(json);
+    } else {
+        json_line(json);
+    }
     free(name);
 }
 
@@ -145,4 +152,24 @@ int inspect_backtrace(struct inspect *in) {
     return found ? INSPECT_OK
                  : inspect_fail(in, INSPECT_ABSENT, "%s: no thread of this process lives at this moment",
                                 in->options.trace);
+}
+
+// ------------------------------------------------------------------------------------------------- of events
+
+bool inspect_put_backtrace(struct inspect *in, const struct vmv_event *event) {
+    struct put put = {.in = in, .nested = true, .space = event->space, .left = UINT64_MAX};
+    uint64_t stack = event->stack;
+    bool json = in->options.json;
+    if (!stack || !event->space || !timeline_seek_seq(in->tl, event->seq)) return false;
+    if (json) {
+        json_key(&in->json, "stack");
+        json_array(&in->json);
+    }
+    const char *end = decode_backtrace_stack(in->decode, put.space, stack, put_frame, &put);
+    if (json) {
+        json_array_end(&in->json);
+    } else {
+        inspect_out_format(&in->out, "  end: %s\n", end ? end : "the registers are not known");
+    }
+    return true;
 }

@@ -96,7 +96,7 @@ static void put_call(struct inspect *in, const struct vmv_event *event) {
     put_call_place(&in->json, event);
     put_call_arguments(&in->json, event);
     put_result(&in->json, event);
-    inspect_put_stack(in, event->stack, event->pc);
+    inspect_put_stack(in, event);
 }
 
 static void put_fault(struct inspect *in, const struct vmv_event *event) {
@@ -108,7 +108,7 @@ static void put_fault(struct inspect *in, const struct vmv_event *event) {
     json_put_bool(json, "kernel", event->kernel);
     json_put_text(json, "source", event->source == VMV_SOURCE_NONE ? NULL : inspect_source(event->source));
     if (event->len != 0) json_put_unsigned(json, "len", event->len);
-    inspect_put_stack(in, event->stack, event->pc);
+    inspect_put_stack(in, event);
 }
 
 static void put_exec(struct json *json, const struct vmv_event *event) {
@@ -142,7 +142,7 @@ static void put_watch(struct inspect *in, const struct vmv_event *event) {
     put_seen(json, "before", event->known & VMV_WATCH_BEFORE ? event->before : NULL, event->len);
     put_seen(json, "after", event->known & VMV_WATCH_AFTER ? event->after : NULL, event->len);
     json_put_known_hex(json, "pc", event->pc != 0, event->pc);
-    inspect_put_stack(in, event->stack, event->pc);
+    inspect_put_stack(in, event);
 }
 
 static void put_gap(struct json *json, const struct vmv_event *event) {

@@ -101,6 +101,7 @@ static void print_event(struct inspect *in, struct event_walk *walk, const struc
     if (walk->left == 0) return;
     walk->left--;
     (in->options.json ? inspect_event_json : inspect_event_text)(in, event);
+    if (in->options.stacks && !in->options.json) inspect_put_backtrace(in, event);
 }
 
 // The source whose event comes first; NULL at the end.

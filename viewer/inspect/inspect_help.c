@@ -56,6 +56,7 @@ static const struct {
     {ACCEPT_TID, "  --tid N        only this thread\n"},
     {ACCEPT_EVENT, "  --event TYPE   only events of this type; several with commas\n"},
     {ACCEPT_LIMIT, "  --limit N      stop after N\n"},
+    {ACCEPT_STACKS, "  --stacks       whole backtraces, not only the PC; slower\n"},
     {ACCEPT_AS, "  --as TYPE      the type to lay over the place\n"},
     {ACCEPT_RAW,
      "  --raw          write the bytes themselves; fails, and writes nothing, if one of them is not known\n"},

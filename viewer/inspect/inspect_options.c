@@ -16,12 +16,19 @@ static const struct option {
     size_t field;    // where a flag or a text goes
     unsigned accept; // what a command must accept for it to make sense; 0: always
 } option_table[] = {
-    {"--json", NULL, OPTION_FLAG, FIELD(json), 0},         {"--help", NULL, OPTION_FLAG, FIELD(help), 0},
-    {"--version", NULL, OPTION_FLAG, FIELD(version), 0},   {"--raw", NULL, OPTION_FLAG, FIELD(raw), ACCEPT_RAW},
-    {"--at", "TIME", OPTION_TEXT, FIELD(at), ACCEPT_AT},   {"--from", "TIME", OPTION_TEXT, FIELD(from), ACCEPT_SPAN},
-    {"--to", "TIME", OPTION_TEXT, FIELD(to), ACCEPT_SPAN}, {"--pid", "N", OPTION_PID, 0, ACCEPT_SPACE},
-    {"--space", "N", OPTION_SPACE, 0, ACCEPT_SPACE},       {"--tid", "N", OPTION_TID, 0, ACCEPT_TID},
-    {"--event", "TYPE", OPTION_EVENT, 0, ACCEPT_EVENT},    {"--limit", "N", OPTION_LIMIT, 0, ACCEPT_LIMIT},
+    {"--json", NULL, OPTION_FLAG, FIELD(json), 0},
+    {"--help", NULL, OPTION_FLAG, FIELD(help), 0},
+    {"--version", NULL, OPTION_FLAG, FIELD(version), 0},
+    {"--raw", NULL, OPTION_FLAG, FIELD(raw), ACCEPT_RAW},
+    {"--at", "TIME", OPTION_TEXT, FIELD(at), ACCEPT_AT},
+    {"--from", "TIME", OPTION_TEXT, FIELD(from), ACCEPT_SPAN},
+    {"--to", "TIME", OPTION_TEXT, FIELD(to), ACCEPT_SPAN},
+    {"--pid", "N", OPTION_PID, 0, ACCEPT_SPACE},
+    {"--space", "N", OPTION_SPACE, 0, ACCEPT_SPACE},
+    {"--tid", "N", OPTION_TID, 0, ACCEPT_TID},
+    {"--event", "TYPE", OPTION_EVENT, 0, ACCEPT_EVENT},
+    {"--limit", "N", OPTION_LIMIT, 0, ACCEPT_LIMIT},
+    {"--stacks", NULL, OPTION_FLAG, FIELD(stacks), ACCEPT_STACKS},
     {"--as", "TYPE", OPTION_TEXT, FIELD(as), ACCEPT_AS},
 };
 enum { OPTION_COUNT = sizeof option_table / sizeof option_table[0] };

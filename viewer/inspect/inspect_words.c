@@ -52,9 +52,11 @@ bool inspect_stack_pc(struct inspect *in, uint64_t number, uint64_t *pc) {
     return registers_pc(vmv_reader_meta(reader)->arch, stack.regs, stack.regs_length, pc);
 }
 
-void inspect_put_stack(struct inspect *in, uint64_t stack, uint64_t pc) {
+void inspect_put_stack(struct inspect *in, const struct vmv_event *event) {
     struct json *json = &in->json;
-    if (!inspect_stack_pc(in, stack, &pc) && pc == 0) {
+    uint64_t pc = event->pc;
+    if (in->options.stacks && inspect_put_backtrace(in, event)) return;
+    if (!inspect_stack_pc(in, event->stack, &pc) && pc == 0) {
         json_put_null(json, "stack");
         return;
     }
