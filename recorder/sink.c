@@ -223,7 +223,8 @@ static void frame_release(struct sink *sink, struct sink_frame *frame) {
     pthread_mutex_lock(&sink->lock);
     sink->content_held -= frame->reserved;
     size_t bytes = frame->copy.room * 4096;
-    bool keep = sink->pool_count < POOL && sink->pool_bytes + bytes <= sink->content_room;
+    // What is kept for reuse and what is on its way take no more together than what may be on its way.
+    bool keep = sink->pool_count < POOL && sink->content_held + sink->pool_bytes + bytes <= sink->content_room;
     if (keep) sink->pool[sink->pool_count++] = frame, sink->pool_bytes += bytes;
     pthread_cond_broadcast(&sink->room);
     pthread_mutex_unlock(&sink->lock);

@@ -33,7 +33,7 @@ class Cost(WorldCase):
         for source, options in self.each_source():
             trace, peak, _ = self.storm(*options)
             self.assert_clean(trace)
-            self.assertLess(peak, 64 + 64 + MB // 25, source)  # queues of contents and events are bounded
+            self.assertLess(peak, 64 + 64 + 32 + MB // 25, source)  # of contents, and of one producer's events
 
     def test_without_a_budget(self):
         self.need_faults("records")

@@ -180,7 +180,8 @@ class SeparateDebug(Case):
     def test_answers_without_the_files(self):
         folder = self.build()
         trace = self.record([folder / "program"], "-q", "--embed-debug")
-        questions = (("symbol", "hidden", "main"), ("sections",), ("got",), ("disasm", "main"))
+        questions = (("symbol", "hidden", "main"), ("sections",), ("got",), ("disasm", "main"), ("backtrace",),
+                     ("explain", "main", "call"), ("type", "call"), ("events", "--stacks"))
         before = [trace.run(*q).out for q in questions]
         shutil.rmtree(folder)
         self.assertEqual([trace.run(*q).out for q in questions], before)

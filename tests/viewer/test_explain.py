@@ -7,8 +7,8 @@ from vmvis import SOURCE, Case, main, number, sample
 FOLDER = SOURCE / "docs" / "explain"
 SAMPLES = (["null_crash"], ["threads"], ["named_regions"], ["shared_memory"], ["file_map"], ["mprotect_guard"],
            ["heap_growth"], ["madvise_dontneed"], ["stack_growth"])
-VALUES = {"above", "below", "bin", "bound_at", "captured_at", "chunk", "corrupt", "file", "first_touch", "line", "name",
-          "object", "offset", "resident", "section", "size", "symbol", "symbol_size", "target", "target_symbol",
+VALUES = {"above", "below", "bin", "bound_at", "captured_at", "chunk", "corrupt", "file", "first_touch", "line", "name", "number",
+          "object", "offset", "resident", "section", "size", "symbol", "symbol_size", "target", "target_symbol", "text", "type", "value",
           "written_at"}
 
 

@@ -2,6 +2,7 @@
 
 #include "dwarf_lines.h"
 #include "explain_text.h"
+#include "furniture.h"
 #include "got.h"
 #include "heap.h"
 #include "summary.h"
@@ -227,6 +228,25 @@ static void explain_unmapped(struct explaining *e) {
     add(e, "region-unmapped");
 }
 
+// ------------------------------------------------------------------------------------------------- furniture
+
+static void explain_furniture(struct explaining *e) {
+    struct furniture furniture;
+    if (strcmp(e->mapping->name, "[stack]") != 0 || !decode_furniture(e->d, e->space_id, &furniture)) return;
+    if (e->addr < furniture.argc_at) return;
+    struct furniture_item item = furniture_at(e->d, e->space_id, &furniture, e->addr);
+    if (item.kind == FURNITURE_NONE) return;
+    struct explain_values kept = e->values;
+    const char *type = furniture_aux_name(item.type);
+    explain_set(&e->values, "number", "%llu", (unsigned long long)item.number);
+    if (item.text[0] || item.kind != FURNITURE_AUXILIARY) explain_set(&e->values, "text", "%s", item.text);
+    explain_set(&e->values, "value", "0x%llx", (unsigned long long)item.value);
+    if (type) explain_set(&e->values, "type", "%s", type);
+    static const char *const topics[] = {NULL, "argument", "environment", "auxiliary-vector"};
+    add(e, topics[item.kind]);
+    e->values = kept;
+}
+
 // ------------------------------------------------------------------------------------------------- pages, threads
 
 static void explain_page(struct explaining *e) {
@@ -277,6 +297,7 @@ void decode_explain(struct decode *d, uint32_t space, uint64_t addr, bool heap, 
     }
     e.module = decode_module_at(d, space, addr);
     explain_thread(&e);
+    explain_furniture(&e);
     if (heap) explain_chunk(&e);
     explain_slot(&e);
     explain_symbol(&e);

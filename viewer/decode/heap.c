@@ -26,7 +26,7 @@ bool heap_read(struct heap *heap, uint64_t addr, void *out, size_t length) {
         bool onwards = addr + CHUNK_HEADER >= end && addr < end + WALK_STEP;
         size_t want = onwards ? sizeof h->window.bytes : length > LOOK_BYTES ? length : LOOK_BYTES;
         h->window.addr = addr;
-        decode_read(h->d, h->space, addr, h->window.bytes, want, &h->window.length);
+        h->read(h->user, addr, h->window.bytes, want, &h->window.length);
         if (h->window.length < length) return false;
     }
     memcpy(out, h->window.bytes + (addr - h->window.addr), length);
@@ -89,7 +89,7 @@ uint64_t heap_info_bytes(const struct heap *heap) { return heap->hidden->version
 // ------------------------------------------------------------------------------------------------- arenas
 
 // An empty bin's two links point at the bin itself: of most bins that is so, and of no other structure.
-static bool is_arena(struct heap *heap, uint64_t addr) {
+bool heap_is_arena(struct heap *heap, uint64_t addr) {
     uint8_t bytes[ARENA_BYTES];
     uint64_t link[2], next;
     if (!heap_read(heap, addr, bytes, sizeof bytes)) return false;
@@ -112,7 +112,7 @@ static bool is_arena_known(const struct heap *heap, uint64_t addr) {
 
 static bool add_arena(struct heap *heap, uint64_t addr, bool main) {
     uint32_t lock = 0;
-    if (heap->arena_count == ARENAS_MAX || is_arena_known(heap, addr) || !is_arena(heap, addr)) return false;
+    if (heap->arena_count == ARENAS_MAX || is_arena_known(heap, addr) || !heap_is_arena(heap, addr)) return false;
     if (heap->arena_count == heap->hidden->arena_room) {
         size_t room = heap->hidden->arena_room * 2 + 8;
         struct heap_arena *arenas = realloc(heap->arenas, room * sizeof *arenas);
@@ -128,27 +128,27 @@ static bool add_arena(struct heap *heap, uint64_t addr, bool main) {
     return true;
 }
 
-static uint64_t find_main_arena(struct heap *heap, const struct decode_module *libc) {
-    struct heap_hidden *h = heap->hidden;
-    decode_object_debug(h->d, libc->object);
+static uint64_t find_main_arena(struct heap *heap, struct decode *d, const struct decode_module *libc) {
+    decode_object_debug(d, libc->object);
     const struct elf_symbol *symbol = elf_file_symbol_named(libc->object->elf, "main_arena");
     if (!symbol && libc->object->debug) symbol = elf_file_symbol_named(libc->object->debug, "main_arena");
-    if (symbol && is_arena(heap, libc->bias + symbol->addr)) return libc->bias + symbol->addr;
+    if (symbol && heap_is_arena(heap, libc->bias + symbol->addr)) return libc->bias + symbol->addr;
     const struct elf_section *data = elf_file_section(libc->object->elf, ".data");
     if (!data || data->size < ARENA_BYTES || data->size > 16 << 20) return 0;
     for (uint64_t at = 0; at <= data->size - ARENA_BYTES; at += 8)
-        if (is_arena(heap, libc->bias + data->addr + at)) return libc->bias + data->addr + at;
+        if (heap_is_arena(heap, libc->bias + data->addr + at)) return libc->bias + data->addr + at;
     return 0;
 }
 
 // All arenas are in a ring.
-static bool find_arenas(struct heap *heap, const struct decode_module *libc) {
-    uint64_t addr = find_main_arena(heap, libc), next;
+bool heap_find_arenas(struct heap *heap, uint64_t main_arena) {
+    uint64_t addr = main_arena, next;
     if (!addr) return false;
     for (bool first = true; add_arena(heap, addr, first); first = false) {
         if (!heap_word(heap, addr + ARENA_NEXT, &next)) break;
         addr = next;
     }
+    if (heap->arena_count == 0) return false;
     if (addr != heap->arenas[0].addr)
         heap_say(heap, HEAP_CORRUPT, addr, "the ring of arenas leads to 0x%llx, which is none",
                  (unsigned long long)addr);
@@ -177,49 +177,77 @@ static bool look_at_frame(void *user, const struct unwind_frame *frame) {
     return !look->found && frame->n < FRAMES_LOOKED_AT;
 }
 
-static bool is_busy(struct heap *heap, const struct decode_module *libc) {
-    struct heap_hidden *h = heap->hidden;
-    const struct vmv_world *world = timeline_world(decode_timeline(h->d));
+static bool is_busy(const struct heap *heap, struct decode *d, const struct decode_module *libc) {
+    uint32_t space = heap->hidden->space->id;
+    const struct vmv_world *world = timeline_world(decode_timeline(d));
     struct look look = {.libc = libc};
     for (size_t i = 0; i < heap->arena_count; i++) look.found |= heap->arenas[i].locked;
     for (size_t i = 0; i < world->thread_count && !look.found; i++) {
         const struct vmv_thread *thread = &world->threads[i];
-        if (thread->space != h->space || thread->state == VMV_THREAD_GONE) continue;
-        decode_backtrace(h->d, h->space, thread->tid, look_at_frame, &look);
+        if (thread->space != space || thread->state == VMV_THREAD_GONE) continue;
+        decode_backtrace(d, space, thread->tid, look_at_frame, &look);
     }
     return look.found;
 }
 
 // ------------------------------------------------------------------------------------------------- whole
 
-static struct heap *failed(struct heap *heap, char *error, size_t error_size, const char *why) {
-    if (heap && heap->version[0]) {
-        snprintf(error, error_size, "glibc %s: %s", heap->version, why);
-    } else {
-        snprintf(error, error_size, "%s", why);
+struct heap *heap_create(heap_reader *read, void *user, const struct vmv_space *space, unsigned version) {
+    struct heap *heap = calloc(1, sizeof *heap);
+    if (heap) heap->hidden = calloc(1, sizeof *heap->hidden);
+    if (!heap || !heap->hidden) {
+        free(heap);
+        return NULL;
     }
-    heap_destroy(heap);
-    return NULL;
+    heap->hidden->read = read;
+    heap->hidden->user = user;
+    heap->hidden->space = space;
+    heap->hidden->version = version;
+    return heap;
+}
+
+struct source { // of a heap's bytes
+    struct decode *d;
+    uint32_t space;
+};
+
+static void read_decoded(void *user, uint64_t addr, void *out, size_t length, size_t *known) {
+    const struct source *source = user;
+    decode_read(source->d, source->space, addr, out, length, known);
+}
+
+// Why there is nothing to be read; NULL: there is.
+static const char *check_libc(const struct decode_module *libc, unsigned *version, char text[16]) {
+    if (!libc) return "no glibc is mapped: other allocators are not known";
+    *version = find_version(libc, text);
+    if (!*version) return "the version of the C library cannot be told";
+    bool known = *version >= VERSION_LEAST && *version <= VERSION_MOST;
+    return known ? NULL : "the heap's layout of this version of glibc is not known; 2.31 to 2.41 are";
 }
 
 struct heap *decode_heap(struct decode *d, uint32_t space, char *error, size_t error_size) {
-    struct heap *heap = calloc(1, sizeof *heap);
-    if (heap) heap->hidden = calloc(1, sizeof *heap->hidden);
-    if (!heap || !heap->hidden) return failed(heap, error, error_size, "out of memory");
-    heap->hidden->d = d;
-    heap->hidden->space = space;
+    struct source source = {d, space};
+    unsigned version;
+    char text[16] = "";
     const struct decode_module *found = find_libc(d, space);
-    if (!found) return failed(heap, error, error_size, "no glibc is mapped: other allocators are not known");
+    const char *why = check_libc(found, &version, text);
+    if (why) {
+        snprintf(error, error_size, "%s", why);
+        return NULL;
+    }
     const struct decode_module libc = *found; // the list of modules may be made anew
-    heap->hidden->version = find_version(&libc, heap->version);
-    if (!heap->hidden->version) return failed(heap, error, error_size, "the version of the C library cannot be told");
-    if (heap->hidden->version < VERSION_LEAST || heap->hidden->version > VERSION_MOST)
-        return failed(heap, error, error_size, "its heap's layout is not known; 2.31 to 2.41 are");
-    if (!find_arenas(heap, &libc))
-        return failed(heap, error, error_size, "nothing was allocated yet, or the allocator's state was not captured");
-    heap->busy = is_busy(heap, &libc);
+    struct heap *heap =
+        heap_create(read_decoded, &source, vmv_world_space(timeline_world(decode_timeline(d)), space), version);
+    snprintf(error, error_size, "nothing was allocated yet, or the allocator's state was not captured");
+    if (!heap || !heap_find_arenas(heap, find_main_arena(heap, d, &libc))) {
+        heap_destroy(heap);
+        return NULL;
+    }
+    snprintf(heap->version, sizeof heap->version, "%s", text);
+    heap->busy = is_busy(heap, d, &libc);
     heap_walk(heap);
     heap_mark_free(heap);
+    heap->hidden->user = NULL; // nothing is read any more
     return heap;
 }
 

@@ -36,10 +36,14 @@ struct heap_listed { // a chunk in a list
     uint8_t bin;
 };
 
+// Where the bytes come from: copies what is known of them from the beginning on.
+typedef void heap_reader(void *user, uint64_t addr, void *out, size_t length, size_t *known);
+
 struct heap_hidden {
-    struct decode *d;
-    uint32_t space;
-    unsigned version; // 236
+    heap_reader *read;
+    void *user;
+    const struct vmv_space *space; // its mappings
+    unsigned version;              // 236
     size_t arena_room, chunk_room, trouble_room;
     struct heap_listed *listed; // by address once all are gathered
     size_t listed_count, listed_room;
@@ -49,6 +53,12 @@ struct heap_hidden {
         uint8_t bytes[65536];
     } window;
 };
+
+// A heap of which nothing is read yet. NULL: out of memory.
+struct heap *heap_create(heap_reader *read, void *user, const struct vmv_space *space, unsigned version);
+// The arenas, from the address of the main one on. False: it is none.
+bool heap_find_arenas(struct heap *heap, uint64_t main_arena);
+bool heap_is_arena(struct heap *heap, uint64_t addr);
 
 bool heap_read(struct heap *heap, uint64_t addr, void *out, size_t length); // false: not known
 bool heap_word(struct heap *heap, uint64_t addr, uint64_t *value);

@@ -7,10 +7,6 @@
 
 enum { CHUNKS_MAX = 64 << 20, HEAPS_MAX = 65536 };
 
-static const struct vmv_space *space_of(const struct heap *heap) {
-    return vmv_world_space(timeline_world(decode_timeline(heap->hidden->d)), heap->hidden->space);
-}
-
 static bool add_chunk(struct heap *heap, uint64_t addr, uint64_t size, uint32_t arena, uint8_t state) {
     struct heap_hidden *h = heap->hidden;
     if (heap->chunk_count == CHUNKS_MAX) return false;
@@ -40,7 +36,7 @@ static void stop_walk(struct heap *heap, const struct stretch *stretch, uint64_t
 // Why a chunk of this size cannot be there; NULL: it can.
 static const char *impossible(const struct stretch *stretch, uint64_t at, uint64_t word, bool top) {
     uint64_t size = word & ~(uint64_t)FLAGS;
-    if (size % CHUNK_ALIGN) return top ? NULL : "the size of this chunk is no multiple of 16";
+    if (!top && size % CHUNK_ALIGN) return "the size of this chunk is no multiple of 16";
     if (size < CHUNK_LEAST) return "the size of this chunk is smaller than the smallest one";
     if (size > stretch->end - at) return "this chunk would reach beyond the end of its heap";
     if (word & IS_MMAPPED) return "a chunk within a heap claims to be a mapping of its own";
@@ -87,7 +83,7 @@ static void walk_stretch(struct heap *heap, const struct stretch *stretch) {
 // ------------------------------------------------------------------------------------------------- arenas
 
 static void walk_main(struct heap *heap, uint32_t arena) {
-    const struct vmv_space *space = space_of(heap);
+    const struct vmv_space *space = heap->hidden->space;
     for (size_t i = 0; i < space->map_count; i++) {
         const struct vmv_mapping *map = &space->maps[i];
         if (strcmp(map->name, "[heap]") != 0) continue;
@@ -145,7 +141,7 @@ static bool holds_arena_heap(const struct heap *heap, const struct vmv_mapping *
 }
 
 static void walk_mappings(struct heap *heap) {
-    const struct vmv_space *space = space_of(heap);
+    const struct vmv_space *space = heap->hidden->space;
     for (size_t i = 0; i < space->map_count; i++) {
         const struct vmv_mapping *map = &space->maps[i];
         bool plain = !map->name[0] && !map->inode && map->flags & VMV_MAP_W && !(map->flags & VMV_MAP_SHARED);
@@ -163,6 +159,24 @@ static int by_address(const void *left, const void *right) {
     return a->addr < b->addr ? -1 : a->addr > b->addr;
 }
 
+// Where two arenas claim the same memory, one of them is not what it says.
+static void drop_overlaps(struct heap *heap) {
+    size_t kept = 0;
+    uint64_t end = 0;
+    for (size_t i = 0; i < heap->chunk_count; i++) {
+        const struct heap_chunk chunk = heap->chunks[i];
+        if (chunk.addr < end) {
+            heap_say(heap, HEAP_CORRUPT, chunk.addr, "this chunk lies within another one");
+            heap->walked -= chunk.size;
+            if (chunk.arena < heap->arena_count) heap->arenas[chunk.arena].walked -= chunk.size;
+            continue;
+        }
+        heap->chunks[kept++] = chunk;
+        end = chunk.addr + chunk.size;
+    }
+    heap->chunk_count = kept;
+}
+
 void heap_walk(struct heap *heap) {
     for (uint32_t i = 0; i < heap->arena_count; i++) {
         if (heap->arenas[i].main) {
@@ -173,4 +187,5 @@ void heap_walk(struct heap *heap) {
     }
     walk_mappings(heap);
     if (heap->chunk_count) qsort(heap->chunks, heap->chunk_count, sizeof *heap->chunks, by_address);
+    drop_overlaps(heap);
 }
