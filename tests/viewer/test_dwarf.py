@@ -205,6 +205,20 @@ class Dwarf(Case):
         answer = trace.one("symbol", "main")
         self.assertEqual(answer["name"], "main")
 
+    def test_source_text(self):
+        program = self.build(("gcc", "-O1", "-g"))
+        trace = self.record([program], "-q")
+        lines = MAIN.splitlines()
+        shown = [l for l in trace.ask("disasm", "main") if l["file"] and l["file"].endswith("main.c")]
+        self.assertTrue(shown)
+        for line in shown:
+            self.assertEqual(line["source"], lines[line["line"] - 1])
+        self.assertIn("qsort(table", trace.run("disasm", "main").out)
+        source = program.with_name("main.c")
+        os.utime(source, (source.stat().st_mtime + 100,) * 2)
+        shown = {l["source"] for l in trace.ask("disasm", "main") if l["file"] and l["file"].endswith("main.c")}
+        self.assertEqual(shown, {None}, "it may have changed")
+
     def test_the_cache(self):
         program = self.build(("gcc", "-O2", "-g"))
         trace = self.record([program], "-q")

@@ -4,6 +4,7 @@
 #include "disasm.h"
 #include "dwarf_lines.h"
 #include "inspect_help.h"
+#include "source_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,9 +12,10 @@
 
 const char inspect_help_disasm[] =
     "The instructions of each range, from the bytes of the moment, in Intel's syntax; jumps, calls and\n"
-    "operands relative to the PC with the symbol they mean. Bytes that cannot be decoded are .byte, and\n"
-    "it goes on behind them; bytes that are not known are said to be so. Without a length: a symbol is\n"
-    "disassembled whole, from an address 16 instructions.\n"
+    "operands relative to the PC with the symbol they mean; between them the source lines, with their\n"
+    "text where the file is here and older than the program. Bytes that cannot be decoded are .byte,\n"
+    "and it goes on behind them; bytes that are not known are said to be so. Without a length: a symbol\n"
+    "is disassembled whole, from an address 16 instructions.\n"
     "\n"
     "EXAMPLES\n"
     "  vmvis-inspect disasm trace.vmv main\n"
@@ -28,6 +30,7 @@ struct disasm_put {
     const struct elf_symbol *function; // of the line before
     const char *file;
     uint32_t line;
+    struct source_text *sources;
 };
 
 // "name+0x10", "name@plt"; false: it has no name.
@@ -51,6 +54,13 @@ static void put_hex(struct json *json, const struct disasm_line *line) {
     json_put_text(json, "bytes", hex);
 }
 
+// The text of a source line, where it is at hand: no control characters but tabs. NULL: it is not.
+static const char *source_line(struct disasm_put *put, uint64_t addr, const struct dwarf_place *place) {
+    const struct decode_module *module = decode_module_at(put->in->decode, put->space, addr);
+    if (!module || !place->file || !place->line) return NULL;
+    return source_text_line(put->sources, put->in->decode, module->object, place->file, place->line);
+}
+
 static void line_json(struct disasm_put *put, const struct disasm_line *line, const struct decode_symbol *function) {
     struct json *json = &put->in->json;
     char name[NAME_WIDTH];
@@ -70,6 +80,7 @@ static void line_json(struct disasm_put *put, const struct disasm_line *line, co
     decode_places(put->in->decode, put->space, line->addr, &place, 1);
     json_put_text(json, "file", place.file);
     json_put_known(json, "line", place.line != 0, place.line);
+    json_put_text(json, "source", source_line(put, line->addr, &place));
     json_line(json);
 }
 
@@ -80,7 +91,12 @@ static void source_text(struct disasm_put *put, uint64_t addr) {
     if (place.file == put->file && place.line == put->line) return;
     put->file = place.file;
     put->line = place.line;
-    inspect_out_format(&put->in->out, "                      %s:%u\n", place.file, place.line);
+    const char *slash = strrchr(place.file, '/'), *text = source_line(put, addr, &place);
+    inspect_out_format(&put->in->out, "                      %s:%u", slash ? slash + 1 : place.file, place.line);
+    if (text) inspect_out_text(&put->in->out, "  ");
+    for (; text && *text; text++)
+        inspect_out_bytes(&put->in->out, (unsigned char)*text < 32 || *text == 127 ? " " : text, 1);
+    inspect_out_text(&put->in->out, "\n");
 }
 
 static void line_text(struct disasm_put *put, const struct disasm_line *line, const struct decode_symbol *function) {
@@ -135,7 +151,7 @@ int inspect_disasm(struct inspect *in) {
         return inspect_fail(in, INSPECT_USAGE, "disasm needs a range: a symbol, or 0xADDR,LEN");
     if (!inspect_select(in, &moment, &status)) return status;
     if (!inspect_ranges_parse(in, moment.space->id, &ranges, &status)) return status;
-    struct disasm_put put = {.in = in, .space = moment.space->id};
+    struct disasm_put put = {.in = in, .space = moment.space->id, .sources = source_text_create()};
     const char *error = "";
     status = INSPECT_OK;
     for (size_t i = 0; i < ranges.count && status == INSPECT_OK; i++) {
@@ -148,6 +164,7 @@ int inspect_disasm(struct inspect *in) {
             error = decode_disasm(in->decode, put.space, addr, end, put_line, &put);
         if (error[0]) status = inspect_fail(in, INSPECT_ABSENT, "%s: %s", in->options.trace, error);
     }
+    source_text_destroy(put.sources);
     inspect_ranges_free(&ranges);
     return status;
 }
