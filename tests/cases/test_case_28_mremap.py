@@ -1,7 +1,7 @@
 """mremap in all its forms.
 
-Guard: recorder/memcall.c follow_tracking registers what was moved: without it writes to moved memory are not seen, and
-two halves that differ only in registration cannot be moved together.
+Guard: recorder/memcall.c follow_tracking registers what was moved, at once; where it does not, memcall_follow_maps does
+when the maps are read again. Without either writes to moved memory are not seen.
 """
 
 import json
