@@ -205,6 +205,12 @@ class Dwarf(Case):
         answer = trace.one("symbol", "main")
         self.assertEqual(answer["name"], "main")
 
+    def test_what_is_missing_is_named(self):
+        program = self.build(BUILDS["gcc dwarf 4 split"])
+        answer = self.record([program], "-q").run("symbol", "main")
+        self.assertEqual(answer.status, 0)
+        self.assert_one_line(answer.err, program, ".dwo")
+
     def test_source_text(self):
         program = self.build(("gcc", "-O1", "-g"))
         trace = self.record([program], "-q")

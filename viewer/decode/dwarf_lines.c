@@ -3,6 +3,7 @@
 #include "decode_private.h"
 #include "dwarf_load.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static bool has_debug_info(const struct elf_file *file) {
@@ -31,6 +32,20 @@ const struct dwarf_index *decode_dwarf(struct decode *d, const struct decode_obj
 const char *decode_dwarf_trouble(struct decode *d, const struct decode_object *object) {
     struct loaded_object *loaded = loaded_with_dwarf(d, object);
     return loaded ? loaded->dwarf_trouble : NULL;
+}
+
+const char *decode_dwarf_remark(struct decode *d, const struct decode_object *object, char *text, size_t size) {
+    const struct loaded_object *loaded = decode_loaded(d, object);
+    if (!loaded || (!loaded->dwarf_trouble && !(loaded->dwarf && loaded->dwarf->missing))) return NULL;
+    if (loaded->dwarf_trouble) {
+        snprintf(text, size, "%s: %s", object->path, loaded->dwarf_trouble);
+    } else {
+        snprintf(text, size,
+                 "%s: part of its debug information is in %s, which is not read: functions and types of it are "
+                 "unknown",
+                 object->path, loaded->dwarf->missing);
+    }
+    return text;
 }
 
 size_t decode_places(struct decode *d, uint32_t space, uint64_t addr, struct dwarf_place *out, size_t room) {

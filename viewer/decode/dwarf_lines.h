@@ -17,6 +17,10 @@ struct dwarf_place {
 const struct dwarf_index *decode_dwarf(struct decode *d, const struct decode_object *object);
 const char *decode_dwarf_trouble(struct decode *d, const struct decode_object *object);
 
+// What is to be said of an object's debug information, as far as it was asked for: why it could not be read, or the
+// file that it lacks. NULL: nothing. `text` holds the line.
+const char *decode_dwarf_remark(struct decode *d, const struct decode_object *object, char *text, size_t size);
+
 // The functions around an address, the innermost first; at most `room`. 0: nothing is known of it.
 size_t decode_places(struct decode *d, uint32_t space, uint64_t addr, struct dwarf_place *out, size_t room);
 

@@ -119,6 +119,9 @@ size_t inspect_range_mappings(const struct vmv_space *space, const struct inspec
 // Names without a length become all mappings of that name. `space` may be NULL.
 void inspect_ranges_widen(const struct vmv_space *space, struct inspect_ranges *ranges);
 
+// Says, once for each object, what is wrong with debug information that was asked for.
+void inspect_warn_debug(struct inspect *in, uint32_t space);
+
 // --- small things that several commands print
 const char *inspect_protection(const struct vmv_mapping *mapping, char out[5]); // "rw-p"
 const char *inspect_certainty(uint8_t certainty);

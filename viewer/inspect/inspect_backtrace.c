@@ -149,6 +149,7 @@ int inspect_backtrace(struct inspect *in) {
         if (found++ && !in->options.json) inspect_out_text(&in->out, "\n");
         put_thread(in, &moment, thread);
     }
+    inspect_warn_debug(in, moment.space->id);
     return found ? INSPECT_OK
                  : inspect_fail(in, INSPECT_ABSENT, "%s: no thread of this process lives at this moment",
                                 in->options.trace);

@@ -164,6 +164,7 @@ int inspect_disasm(struct inspect *in) {
             error = decode_disasm(in->decode, put.space, addr, end, put_line, &put);
         if (error[0]) status = inspect_fail(in, INSPECT_ABSENT, "%s: %s", in->options.trace, error);
     }
+    inspect_warn_debug(in, put.space);
     source_text_destroy(put.sources);
     inspect_ranges_free(&ranges);
     return status;

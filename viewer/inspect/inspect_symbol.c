@@ -156,6 +156,7 @@ int inspect_symbol(struct inspect *in) {
     if (!inspect_ranges_parse(in, moment.space->id, &ranges, &status)) return status;
     table_begin(&table, "llrll", "ADDRESS|SYMBOL|SIZE|OBJECT|LINE");
     status = symbol_all(in, &ranges, moment.space->id, &table);
+    inspect_warn_debug(in, moment.space->id);
     if (in->options.json || status != INSPECT_OK) {
         table_drop(&table);
     } else {

@@ -187,6 +187,7 @@ int inspect_type(struct inspect *in) {
     uint64_t limit = in->options.limit == UINT64_MAX ? ELEMENTS : in->options.limit;
     struct type_put put = {.in = in, .space = moment.space->id, .elements = limit, .left = PARTS_MOST};
     for (size_t i = 0; i < ranges.count && status == INSPECT_OK; i++) status = put_place(&put, &ranges.items[i]);
+    inspect_warn_debug(in, moment.space->id);
     inspect_ranges_free(&ranges);
     return status;
 }

@@ -1,6 +1,7 @@
 // Small things that several commands print: words for numbers of the trace, stacks, progress.
 #include "inspect.h"
 
+#include "dwarf_lines.h"
 #include "inspect_registers.h"
 
 #include <stdio.h>
@@ -88,4 +89,14 @@ void inspect_progress_step(struct inspect_progress *progress, const char *what, 
 
 void inspect_progress_end(struct inspect_progress *progress) {
     if (progress->shown != 0) fprintf(stderr, "\r\033[K");
+}
+
+void inspect_warn_debug(struct inspect *in, uint32_t space) {
+    size_t count;
+    char text[600];
+    const struct decode_module *modules = decode_modules(in->decode, space, &count);
+    for (size_t i = 0; i < count; i++) {
+        const char *remark = decode_dwarf_remark(in->decode, modules[i].object, text, sizeof text);
+        if (remark) inspect_warn("%s", remark);
+    }
 }
